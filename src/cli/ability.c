@@ -21,7 +21,8 @@ static void print_summary(const bus_ability *ability, int name_width)
     buf_free(&text);
 }
 
-/* The next ability of a module, or of any, from *i on. NULL: there is none. */
+/* Returns the next ability of a module (NULL: of any module) from index *i on, and moves *i behind
+ * it. NULL: there is none. */
 static const bus_ability *next_of(const char *module, size_t *i)
 {
     const bus_ability *ability;
@@ -62,10 +63,10 @@ static cli_exit list_abilities(cli_call *call)
 const cli_command cli_ability_list = {
     .name = "ability list",
     .arguments = "[MODULE]",
-    .summary = "list the operations that agents and services have",
+    .summary = "list the abilities: operations for agents and services",
     .description =
-        "An ability has an input and an output of JSON. Over HTTP a token needs its scope."
-        " `ability show` prints the schemas.",
+        "The input and the output of an ability are JSON. To invoke an ability over HTTP, a token "
+        "needs its scope. `cardbox ability show` prints the JSON Schemas.",
     .examples = "ability list\nability list task",
     .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,
@@ -74,7 +75,8 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
-/* Prints a value on one line if it fits after `column`, else its members on indented lines. */
+/* Prints a value on one line if it is a string or fits into 80 columns after `column`. Otherwise
+ * prints its members on indented lines. */
 static void print_value(json_t *value, int indent, size_t column)
 {
     char *line = json_dumps(value, JSON_ENCODE_ANY);
@@ -178,7 +180,7 @@ done:
 const cli_command cli_ability_invoke = {
     .name = "ability invoke",
     .arguments = "ABILITY [INPUT|-]",
-    .summary = "invoke an ability and print its output, JSON",
+    .summary = "invoke an ability and print its output as JSON",
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),

@@ -1,23 +1,24 @@
 /*
- * database.c: finds and opens the database of a command: --dsn, or that of a running `cardbox
- * dev`. Adds hints to errors.
+ * database.c: finds and opens the database of a command: that of --dsn, or of a running `cardbox
+ * dev`. Finds the remedies that are appended to errors.
  */
 #include "cli/cli.h"
 #include "base/errors.h"
 
-/* A person waits, and can press Ctrl-C: longer than a service would. */
+/* Longer than the timeout of a service, because the user can press Ctrl-C. */
 #define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)
 
-/* True if the database is that of ./var. A process has one database. */
+/* True if the database is that of `cardbox dev` in ./var. A process uses only one database. */
 static bool is_of_dev;
 
-/* Where the ids are of what was not found; "" if there is no list of it. */
+/* Returns a hint that names the command which lists the missing kind of object; "": there is none.
+ */
 static const char *list_hint(const char *message)
 {
     static const struct {
         const char *begin, *hint;
     } LISTS[] = {
-        {"session not found", "; see `cardbox session list`; an entry is named as SESSION ENTRY"},
+        {"session not found", "; see `cardbox session list`; give an entry as SESSION ENTRY"},
         {"box not found", "; see `cardbox box list`"},
         {"card not found", "; see `cardbox card list`"},
         {"Task not found", "; see `cardbox task list --all`"},
@@ -44,7 +45,7 @@ const char *cli_hint(const cardbox_error *err)
     if (err->status == CARDBOX_FORBIDDEN)
         return cli_is_of_project()
                    ? "; `cardbox doctor` with the same --dsn lists the projects of this role"
-                   : "; run it as the role that owns the database";
+                   : "; run the command as the role that migrates the database";
     return "";
 }
 
@@ -57,7 +58,7 @@ bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE])
     is_of_dev = found != DEV_NONE;
     if (found == DEV_DSN)
         *out = storage;
-    /* libpq's own default would be another database. */
+    /* An error, since libpq's default would be another database. */
     if (found == DEV_STOPPED)
         error_set(&call->err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
     return found != DEV_STOPPED;
@@ -71,8 +72,8 @@ bool cli_open(cli_call *call)
     sdk_options.application_name = "cardbox-cli";
     sdk_options.pool_max = 1;
     sdk_options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    sdk_options.no_named_statements = true; /* few statements: preparing gains nothing, and
-                                           PgBouncer needs no option */
+    sdk_options.no_named_statements = true; /* preparing a command's few statements gains
+                                               nothing, and fails behind PgBouncer */
     if (cli_dsn(&sdk_options.conninfo, call, dsn) &&
         cardbox_open(&call->db, &sdk_options, &call->err) == CARDBOX_OK)
         return true;

@@ -52,7 +52,7 @@ bool source_read(buf *out, const char *argument)
 
 /* --- output --- */
 
-/* Existing files that are not regular (a pipe, /dev/null) are written directly. */
+/* An existing file that is not regular (a pipe, /dev/null) is written directly and not renamed. */
 bool target_open(cli_target *target, const char *name)
 {
     struct stat about;

@@ -1,13 +1,13 @@
 /*
- * help.c: prints the overview and the help of every command from the table of commands.
+ * help.c: prints the overview, and the help of a group or a command, from the table of commands.
  */
 #include "app/word_wrap.h"
 #include "cli/cli.h"
 
-/* Width of the overview's first column. */
+/* Columns for the names of commands in the overview. */
 #define NAME_WIDTH 21
 
-/* The same of the options that many commands have. */
+/* Columns for the names of common options in the overview. */
 #define SHARED_WIDTH 30
 
 static void print_examples(FILE *out, const char *examples)
@@ -18,7 +18,7 @@ static void print_examples(FILE *out, const char *examples)
     while (*examples != '\0') {
         size_t length = strcspn(examples, "\n");
 
-        /* A line that begins with a space continues the one before. */
+        /* A line of `examples` that begins with a space continues the line before it. */
         buf_reset(&line, 4096);
         buf_text(&line, *examples == ' ' ? "" : "cardbox ");
         buf_add(&line, examples, length);
@@ -30,7 +30,7 @@ static void print_examples(FILE *out, const char *examples)
     buf_free(&line);
 }
 
-/* "cardbox box get: show the ids in a box", "Usage: ..." */
+/* Prints four texts as one, wrapped: "cardbox box get: show the ids in a box". */
 static void print_line(FILE *out, const char *begin, const char *name, const char *middle,
                        const char *end)
 {
@@ -56,7 +56,8 @@ void cli_help_command(FILE *out, const cli_command *command)
     print_examples(out, command->examples);
 }
 
-/* Also prints an option and the commands that have it. */
+/* Prints a name and a text in two columns: a command and its summary, or an option and the commands
+ * that have it. */
 static void print_command(FILE *out, int width, const char *name, const char *summary)
 {
     fprintf(out, "  %-*s  ", width, name);
@@ -68,7 +69,7 @@ static const struct {
 } SHARED[] = {
     {"--dsn (or CARDBOX_DSN)", "all but dev, session check and convert, ability list and show"},
     {"--project (or CARDBOX_PROJECT)",
-     "import, export, ability invoke; what begins with card, box, session, task"},
+     "import, export, ability invoke; all of card, box, task; session except check, convert"},
     {"--json", "all but dev, export, session export and convert"},
     {"--limit", "what lists"},
     {"--help", "all"}};
@@ -76,13 +77,13 @@ static const struct {
 static void print_overview(FILE *out)
 {
     fprintf(out,
-            "cardbox %s: what AI agents say and do, kept in PostgreSQL\n\n"
+            "cardbox %s: stores the context and the work of AI agents in PostgreSQL\n\n"
             "Usage: cardbox COMMAND [options] [arguments]\n\nCommands:\n",
             cardbox_version());
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)
         print_command(out, NAME_WIDTH, (*command)->name, (*command)->summary);
     print_command(out, NAME_WIDTH, "help COMMAND", "options and examples of a command");
-    fputs("\nOptions go after the command. These mean the same wherever they are taken:\n", out);
+    fputs("\nOptions go after the command. These options are common to many commands:\n", out);
     for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++)
         print_command(out, SHARED_WIDTH, SHARED[i].option, SHARED[i].takers);
     fputs("\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n", out);
@@ -91,7 +92,8 @@ static void print_overview(FILE *out)
                         "help import");
 }
 
-/* The commands of a group such as "box", with the examples of its first. False: no such group. */
+/* Prints the commands of a group such as "box", and the examples of the group's first command.
+ * False: there is no such group. */
 static bool print_group(FILE *out, const char *group)
 {
     size_t length = strlen(group);
@@ -110,7 +112,7 @@ static bool print_group(FILE *out, const char *group)
     }
     if (first == NULL)
         return false;
-    fprintf(out, "\n`cardbox help %s COMMAND` shows the options and examples of one.\n", group);
+    fprintf(out, "\n`cardbox help %s COMMAND` shows a command's options and examples.\n", group);
     print_examples(out, first->examples);
     return true;
 }

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-    /* For wcwidth: text is UTF-8 in every locale. */
+    /* For wcwidth(): our text is UTF-8, also if the locale of the user is not. */
     setlocale(LC_CTYPE, "C.UTF-8");
     return (int)cli_finish(cli_run(argc - 1, argv + 1));
 }

@@ -1,10 +1,10 @@
 /*
- * unknown.c: the error for words that name no command, with the command that they may stand for.
+ * unknown.c: prints the error for words that name no command, with the name of a similar command.
  */
 #include "app/edit_distance.h"
 #include "cli/cli.h"
 
-/* Verbs of other programs, and the verbs of the same commands here. */
+/* Verbs that users may try, and the verbs of `cardbox` that may be meant. */
 static const struct {
     const char *given, *word;
 } SAME[] = {{"show", "get"},     {"get", "show"},   {"cat", "get"},      {"ls", "list"},
@@ -21,7 +21,8 @@ static int verb_distance(const char *given, const char *verb)
     return edit_distance(slice_of(given), slice_of(verb));
 }
 
-/* The distance of a group such as "box", and a verb if there is one, from the name of a command. */
+/* Returns the edit distance between the name of a command and a group such as "box" with a verb. If
+ * `verb` is NULL, only the group is compared. */
 static int name_distance(const char *name, const char *group, const char *verb)
 {
     slice own = {name, strcspn(name, " ")};
@@ -33,7 +34,8 @@ static int name_distance(const char *name, const char *group, const char *verb)
                                 : EDIT_DISTANCE_NONE;
 }
 
-/* The name of the command that one word, or two in either order, are nearest to. NULL: none. */
+/* Returns the name of the command that is most similar to one word, or to two words in either
+ * order. NULL: no command is similar. */
 static const char *find_nearest(const char *first, const char *second)
 {
     const char *found = NULL;

@@ -209,7 +209,7 @@ def test_not_found():
 def test_card_revisions():
     env = sample()
     assert cardbox("card", "revisions", "demo-010-result", env=env).stderr == \
-        "card demo-010-result was never repaired\n"
+        "no such revisions of demo-010-result\n"
     for text in ("one", "two", "three"):
         cardbox("card", "add", "--id", "r", "--text", text, "--type", "note", env=env)
     rows = objects("card", "revisions", "r", env=env)

@@ -148,8 +148,8 @@ def test_common_options_are_where_the_overview_says():
                       "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}
     overview = re.sub(r"\s+", " ", help_of("cardbox"))
     for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
-                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; what begins with card, "
-                 "box, session, task --",
+                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; all of card, box, "
+                 "task; session except check, convert --",
                  "--json all but dev, export, session export and convert --", "--limit what lists --"):
         assert line in overview, line
 

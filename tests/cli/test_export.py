@@ -149,7 +149,7 @@ def test_a_project_in_place_of_a_file():
         done = subprocess.run([program, "export", *arguments], cwd=folder, env=given, capture_output=True,
                               text=True, check=True)
         return done.stderr.splitlines()[:-1]  # and that nothing is there
-    assert said("other") == ["other is a file now; another project than p is named by --project"]
+    assert said("other") == ["other is a file now; to export another project than p, give --project"]
     assert said("./other") == said("other.ndjson") == said("other", "--project", "p") == []
 
 

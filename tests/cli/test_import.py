@@ -299,9 +299,9 @@ def test_a_file_that_is_no_export():
     """It has not as many complaints as lines; what comes behind them is imported, and all is counted."""
     dsn, lines = database(), ["# A title", "", *["A line of text."] * 100]
     told = [r"line 1: .*", *[fr"line {n}: .*" for n in (3, 4, 5, 6)],
-            "from line 7 on, lines like these are only counted, until one is of an export"]
+            "from line 7 on, bad lines are only counted, until a row of an export comes"]
     for rest, inserted, behind in (
-            ([], 0, ["no line is of an export; a session's file is read by `cardbox session import`"]),
+            ([], 0, ["no line is a row of an export; `cardbox session import` reads a session's file"]),
             ([card("good"), "bad"], 1, [r"line 104: .*"])):
         status, counts, said = load(dsn, *lines, *rest)
         assert status == 1 and counts["other"]["refused"] == 101 + len(rest) // 2, counts

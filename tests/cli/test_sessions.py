@@ -81,7 +81,7 @@ def test_check_and_import_say_what_no_model_sees():
 def test_a_session_that_is_not_there():
     for words in (["tree", "5e550001"], ["context", "5e550001"], ["show", "5e550001"]):
         done = cardbox("session", *words, env=shared(), check=False)
-        assert done.returncode == 1 and "not found: 5e550001; see `cardbox session list`; an entry is named as SESSION ENTRY\n" in done.stderr, done
+        assert done.returncode == 1 and "not found: 5e550001; see `cardbox session list`; give an entry as SESSION ENTRY\n" in done.stderr, done
     done = cardbox("session", "append", "s-1", stdin="hello", env=shared(), check=False)
     assert done.returncode == 1 and "line 1: entry cannot be read: expected a value at byte 0" in done.stderr, done
 
@@ -122,15 +122,15 @@ def test_convert_keeps_labels_and_counts_what_no_model_sees():
     assert summary["type"] == "user" and "\n<summary>\nof it\n</summary>" in summary["content"], summary
     back = cardbox("session", "convert", "-", stdin=done.stdout)
     assert back.stderr == "" and back.stdout.splitlines()[1:] == pi, back
-    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has no counterpart, or none "),
+    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has content that has no counterpart "),
                          ([entry("message", "a", None, message={"role": "assistant", "content": [
                              {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": "z"}]}),
                            entry("message", "b", "a", message={"role": "assistant", "content": [
                                {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": ""}]})],
-                          "1 entry has no counterpart, or none for images and signed thinking: no model sees that"),
+                          "1 entry has content that has no counterpart in the other dialect, and is not part of contexts there"),
                          ([entry("message", "a", None, message={"role": "toolResult", "toolCallId": "c", "content": [
-                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has no counterpart, or none for images"),
-                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have no counterpart")):
+                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has content that has no counterpart"),
+                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have content that has no counterpart")):
         done = cardbox("session", "convert", "-", stdin="\n".join(lines))
         assert words in done.stderr, done
 
@@ -341,7 +341,7 @@ def test_context():
     assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
     done = cardbox("session", "context", "s-1", "--format", "anthropic", env=shared())
     count = len(json.loads(done.stdout)["messages"] if done.stdout.startswith("{") else json.loads(done.stdout))
-    assert count < 15 and f"; messages: {count} (15 before those of one role in a row became one" in done.stderr, done
+    assert count < 15 and f"; messages: {count} (15 before messages of one role were merged" in done.stderr, done
     raw, = objects("context", "s-1", SIDE, "--no-repair")
     assert len(raw["messages"]) == whole["report"]["messages_before"]
     assert objects("context", "s-1", SIDE, "--compare", HEAD)[0]["shared"] == 7
@@ -403,7 +403,7 @@ def test_append_says_the_ids_it_gives():
     assert [one["outcome"] for one in answer["entries"]] == ["appended"] * 2 and answer["version"] == 3
     assert [one["entry_id"] for one in answer["entries"]] == ids("path", "new", "--from", "2", env=env)
     done = cardbox("session", "append", "new", stdin="\n", env=env)
-    assert done.stdout == "session new   version 3   nothing appended: no entry came in\n", done
+    assert done.stdout == "session new   version 3   nothing appended: the input is empty\n", done
 
 
 def test_append_refuses_in_the_words_of_the_caller():

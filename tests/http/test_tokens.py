@@ -251,7 +251,7 @@ def test_first_token_and_last():
         await_(lambda: server.get(path, bearer(secret)).status == 200)
         assert server.get(path).status == 401
         done = cardbox("token", "revoke", "--dsn", dsn, "1")
-        assert "no token is good now" in done.stderr, done
+        assert "no token is valid now" in done.stderr, done
         await_(lambda: server.get(path, bearer(secret)).status == 401)
         time.sleep(1)  # and stays so
         assert server.get(path).status == 401
@@ -594,7 +594,7 @@ def test_cli_refusals():
         wrong("--name", "x", "--all-tenants", "--scope", scope, say="--scope takes")
     for moment in ("30", "d", "0d", "-1d", "1w", "tomorrow", "36501d", "99999999999999999999d"):
         wrong("--name", "x", "--all-tenants", "--expires", moment, say="--expires takes")
-    wrong("--name", "x", "--all-tenants", "--expires", "2020-01-01T00:00:00Z", say="is over")
+    wrong("--name", "x", "--all-tenants", "--expires", "2020-01-01T00:00:00Z", say="is in the past")
     wrong("--name", "17", "--all-tenants", say="--name must not be a number")
     wrong("--name", "", "--all-tenants", say="--name")
     wrong("--name", "x", "--tenant", "a", "--tenant", "b\n", say="--tenant")
@@ -615,7 +615,7 @@ def test_cli_secret_alone_on_stdout():
     assert "no tokens: servers refuse all requests" in said and "cardbox token create" in said, said
     done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
                    "--expires", "30d")
-    assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr
+    assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown only once" in done.stderr
     cardbox("token", "create", "--dsn", dsn, "--name", "y", "--all-tenants")
     cardbox("token", "revoke", "--dsn", dsn, "y")
     row = json.loads(cardbox("token", "list", "--dsn", dsn, "--json").stdout.splitlines()[0])

@@ -1,6 +1,6 @@
 /*
- * doctor.c: `cardbox doctor`: checks a database as the role of a service, and prints problems with
- * their remedies.
+ * doctor.c: `cardbox doctor`: checks a database and the role that connects to it, and prints
+ * problems with their remedies.
  */
 #include <inttypes.h>
 #include "base/text.h"
@@ -14,13 +14,13 @@ typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
 enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
 
-/* Columns of the longest result and check. */
+/* Columns for the results and for the names of checks: the length of the longest one. */
 enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
 
 typedef struct doctor {
     bool json;
     bool failed;    /* an error was found */
-    bool is_excess; /* the role may do more than a service's */
+    bool is_excess; /* the role has rights that it should not have */
 } doctor;
 
 static void print_row(const char *result, term_style style, const char *check, const char *text)
@@ -72,19 +72,18 @@ static void check_server(doctor *d, const admin_facts *facts)
                facts->version);
     if (facts->in_recovery)
         report(d, FINDING_WARNING, "server",
-               "a standby: nothing can be written; name the primary, or all hosts with "
+               "a standby: nothing can be written; give the primary, or all hosts with "
                "target_session_attrs=read-write");
     else if (facts->reads_only)
         report(d, FINDING_WARNING, "server",
                "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
-               "default_transaction_read_only = off, or where it was set",
+               "default_transaction_read_only = off, or change it where it was set",
                facts->database);
     if (strcmp(facts->encoding, "UTF8") != 0)
-        report(
-            d, FINDING_ERROR, "server",
-            "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
-            "made with ENCODING 'UTF8' TEMPLATE template0",
-            facts->encoding);
+        report(d, FINDING_ERROR, "server",
+               "the database's encoding is %s, which lacks characters of JSON: move the data to a "
+               "database that is made with ENCODING 'UTF8' TEMPLATE template0",
+               facts->encoding);
 }
 
 static void check_schema(doctor *d, const admin_facts *facts)
@@ -107,12 +106,13 @@ static void check_schema(doctor *d, const admin_facts *facts)
     else
         report(
             d, FINDING_ERROR, "isolation",
-            "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
-            "cardbox migrate",
+            "%s do not run as cardbox_writer, for example after pg_restore --no-owner: run cardbox "
+            "migrate as the owner of these functions",
             facts->bad_writers);
 }
 
-/* Our connections search pg_catalog only, except behind a pooler. */
+/* Checks the role's own search_path. Our connections use it only behind a pooler: elsewhere they
+ * set it to pg_catalog. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
@@ -125,7 +125,8 @@ static void check_path(doctor *d, const admin_facts *facts)
             facts->open_schemas, facts->role, facts->role);
 }
 
-/* A worker's role sees the projects that are granted to it. */
+/* Checks a role without the rights of cardbox_service. A worker's role sees only the projects that
+ * are granted to it. */
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
@@ -144,17 +145,19 @@ static void check_worker(doctor *d, const admin_facts *facts)
                facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* All excess rights have one remedy, which people see once. */
+/* Reports a right that the role should not have. The remedy is the same for all such rights: JSON
+ * has it in each report, and check_bounds() prints it once as text. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
-    /* The one user of `cardbox dev` owns its database, and the server has another role. */
+    /* The user of `cardbox dev` owns the database, but its server uses another role. */
     report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
            d->json ? ": " ROLE_REMEDY : "");
 }
 
-/* The same check as in cardboxd, which does not serve other machines with such a role. */
+/* Checks the rights of the role as cardboxd does, which serves only its own machine if the role has
+ * excess rights. */
 static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
@@ -164,11 +167,12 @@ static void check_role(doctor *d, const admin_facts *facts)
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
-        report(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+        report(d, FINDING_OK, "role", "%s has the rights of cardbox_service only", facts->role);
 }
 
-/* Tries forbidden operations and rolls them back. In a read-only database, only reads are tried:
- * PostgreSQL would reject the writes of every role. */
+/* Tries forbidden operations and rolls them back. On a standby or with
+ * default_transaction_read_only, only the read is tried: PostgreSQL would reject the writes of
+ * every role. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
@@ -187,19 +191,21 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
 }
 
-/* Acknowledged writes must survive a crash. */
+/* Checks the settings with which a crash can lose acknowledged writes, and whether commits wait for
+ * a standby that is not connected. */
 static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
         report(
             d, FINDING_WARNING, "durability",
-            "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
-            "%s SET synchronous_commit = on, or where it was set",
+            "synchronous_commit is off: a crash loses the last acknowledged writes; ALTER DATABASE "
+            "%s SET synchronous_commit = on, or change it where it was set",
             facts->database);
     if (facts->fsync_off)
-        report(d, FINDING_WARNING, "durability",
-               "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
-               "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
+        report(
+            d, FINDING_WARNING, "durability",
+            "fsync is off: a crash of the machine can lose acknowledged writes or all data; as a "
+            "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
     if (facts->full_pages_off)
         report(d, FINDING_WARNING, "durability",
                "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
@@ -208,21 +214,21 @@ static void check_durability(doctor *d, const admin_facts *facts)
     if (facts->no_standby)
         report(
             d, FINDING_ERROR, "durability",
-            "synchronous_standby_names asks for a standby and none is connected: writes wait for "
-            "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
+            "synchronous_standby_names requires a standby and none is connected: writes wait for "
+            "it and get 504; start a standby, or as a superuser: ALTER SYSTEM SET "
             "synchronous_standby_names = ''; SELECT pg_reload_conf()");
     if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
         report(d, FINDING_OK, "durability", "acknowledged writes are on disk");
 }
 
-/* Transaction ids have 32 bits, so VACUUM must freeze old ones. Three million before the ids wrap
- * around, PostgreSQL stops writes. */
+/* Transaction and multixact ids have 32 bits, so VACUUM must freeze old ones. PostgreSQL rejects
+ * writes from three million ids before they wrap around. */
 static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
         report(d, FINDING_OK, "wraparound",
-               "the oldest unfrozen transaction id has the age %d million, of 2147",
+               "the oldest unfrozen transaction id has the age %d million; the limit is 2147",
                facts->age / million);
     else
         report(
@@ -234,7 +240,8 @@ static void check_age(doctor *d, const admin_facts *facts)
             facts->oldest, facts->age / million);
 }
 
-/* Services set the same in each connection, except behind a pooler. The command line does not. */
+/* Checks jit and random_page_cost of the database. Servers also set both on each connection, and
+ * the command line sets jit, except behind a pooler. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
     if (facts->has_settings)
@@ -294,8 +301,8 @@ static cli_exit run_doctor(cli_call *call)
 const cli_command cli_doctor = {
     .name = "doctor",
     .summary = "check the database, the role and the isolation",
-    .description = "Use the connection string of the service, because doctor checks its role. "
-                   "Exit status 1 if there is an error; warnings alone give 0.",
+    .description = "Use the connection string of the service, because doctor checks the role that "
+                   "connects. The exit status is 1 if there is an error, and 0 for warnings.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

@@ -1,11 +1,12 @@
 /*
- * migrate.c: `cardbox migrate`. The store applies migrations and functions; this prints them.
+ * migrate.c: `cardbox migrate`. The store applies migrations and functions; this file prints the
+ * result.
  */
 #include "store/admin/migrate.h"
 
 #include "cli/view/table.h"
 
-/* The result for migrations, or for functions. */
+/* The results of all migrations, or of all functions. */
 typedef struct migrate_kind {
     unsigned applied;
     json_t *steps; /* an array */
@@ -28,7 +29,7 @@ static void add_step_row(migrate_lines *lines, const migrate_step *step, const c
     table_add(&lines->rows, slice_of(state), step->applied_now ? STYLE_GREEN : STYLE_DIM);
 }
 
-/* The table has only those functions that change. */
+/* Adds a step to the JSON, and to the table unless the step is a function that does not change. */
 static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
@@ -85,7 +86,7 @@ static cli_exit run_migrate(cli_call *call)
     table_init(&lines.rows, columns, 4);
     bool is_done =
         cli_dsn(&dsn, call, storage) && migrate_run(dsn, &plan, &call->err) == CARDBOX_OK;
-    /* Migrations that were applied before a failure stay applied. */
+    /* Also printed after a failure, because migrations before the failure stay applied. */
     if (call->json)
         table_free(&lines.rows);
     else
@@ -104,10 +105,10 @@ static cli_exit run_migrate(cli_call *call)
 const cli_command cli_migrate = {
     .name = "migrate",
     .summary = "bring the database to the schema of this version",
-    .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
-                   "processes may run it at once: one works, the others wait. After a timeout the "
-                   "error names the session that has the lock. A program older than the release "
-                   "that migrated the database changes nothing.",
+    .description = "Run it as the role that owns (or will own) the schema cardbox. If several "
+                   "processes migrate a database, one works and the others wait. After a timeout "
+                   "the error names the session that has the lock. If a newer release has migrated "
+                   "the database, nothing is changed.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = CLI_IN_DATABASE(

@@ -1,6 +1,6 @@
 /*
- * secret.c: random numbers of the kernel as text, and their SHA-256. A file of its own, since
- * GnuTLS's headers claim names that others use.
+ * secret.c: makes secrets from random numbers of the kernel, and their SHA-256. Only this file
+ * includes GnuTLS, because GnuTLS's headers define names that other files of the CLI use.
  */
 #include "cli/admin/secret.h"
 

@@ -1,6 +1,6 @@
 /*
- * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once. The database,
- * its log and backups have only its SHA-256.
+ * token.c: `cardbox token create`, `list` and `revoke`. The secret of a token is printed only once.
+ * The database, its log and its backups contain only the SHA-256 of the secret.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -14,7 +14,7 @@
 
 /* --- create --- */
 
-/* Reads "30d", "12h" or a moment. */
+/* Reads the value of --expires: "30d", "12h" or a time. */
 static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
 {
     char *suffix;
@@ -29,26 +29,26 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
     }
     if (check_time("--expires", slice_of(text), &out->expires_micros, err) != CARDBOX_OK)
         error_set(err, CARDBOX_INVALID,
-                  "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.*s\"",
+                  "--expires takes 30d, 12h or a time like 2030-01-31T00:00:00Z, not \"%.*s\"",
                   error_shown(slice_of(text)), text);
     else if (out->expires_micros <= now_micros)
-        error_set(err, CARDBOX_INVALID, "--expires %s is over", text);
+        error_set(err, CARDBOX_INVALID, "--expires %s is in the past", text);
     else
         return true;
     return false;
 }
 
-/* Checks and copies the options. */
+/* Checks the options and copies them to `out`. */
 static bool read_options(token_input *out, cli_call *call)
 {
     out->name = call->name;
     out->tenants = call->all_tenants ? NULL : call->tenants.at;
     out->tenant_count = call->tenants.count;
     if (call->name == NULL)
-        error_set(&call->err, CARDBOX_INVALID, "how is it to be called? give --name NAME");
+        error_set(&call->err, CARDBOX_INVALID, "the token needs a name: give --name NAME");
     else if (call->all_tenants == (call->tenants.count > 0))
         error_set(&call->err, CARDBOX_INVALID,
-                  "which projects is it for? give --tenant PROJECT, as often as needed, or "
+                  "the token needs projects: give --tenant PROJECT once or several times, or "
                   "--all-tenants");
     else if (!token_scopes_parse(&out->scopes, slice_of(call->scope)))
         error_set(&call->err, CARDBOX_INVALID,
@@ -59,7 +59,7 @@ static bool read_options(token_input *out, cli_call *call)
     return false;
 }
 
-/* The secret alone goes to stdout, so that a script can take it. */
+/* Without --json, stdout has only the secret, so that a script can read it. */
 static cli_exit print_made(cli_call *call, const token_made *made, const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
@@ -72,8 +72,8 @@ static cli_exit print_made(cli_call *call, const token_made *made, const char *s
                                         "name", call->name, "token", secret, "expires_at",
                                         expires ? until : NULL));
     puts(secret);
-    cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id, call->name,
-             until);
+    cli_note("token %" PRId64 ", %s, expires: %s; the secret is shown only once", made->id,
+             call->name, until);
     return CLI_DONE;
 }
 
@@ -89,7 +89,7 @@ static cli_exit create_token(cli_call *call)
         return CLI_USAGE;
     }
     if (!secret_make(secret, hash))
-        return cli_error_and(CLI_FAILED, "the system has no random numbers to give");
+        return cli_error_and(CLI_FAILED, "the system has no random numbers, or can't hash them");
     if (tokens_create(&made, call->db, &input, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     return print_made(call, &made, secret);
@@ -98,21 +98,21 @@ static cli_exit create_token(cli_call *call)
 const cli_command cli_token_create = {
     .name = "token create",
     .summary = "make a token for the HTTP API",
-    .description = "Prints it on stdout; it can't be shown again. Each scope stands for itself: "
-                   "write does not include read. Run "
-                   "it as the role that migrates: a server's own role may not make tokens.",
+    .description = "Prints the secret of the token on stdout; it can't be shown again. No scope "
+                   "includes another one: write does not include read. Run the command as the role "
+                   "that migrates the database: a server's role may not make tokens.",
     .examples = "token create --name web --tenant demo\n"
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
     .options = CLI_IN_DATABASE(
-        CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
+        CLI_TEXT("name", name, "NAME", "the token's name; only revoked tokens may have it too"),
         CLI_LIST("tenant", tenants, "PROJECT",
-                 "a project that it is good for; may be given several times"),
-        CLI_FLAG("all-tenants", all_tenants, "good for every project"),
-        CLI_TEXT("scope", scope, "SCOPES",
-                 "read, write, tasks, admin, with commas between (default read)"),
-        CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)")),
+                 "a project for which the token is valid; may be repeated"),
+        CLI_FLAG("all-tenants", all_tenants, "the token is valid for every project"),
+        CLI_TEXT("scope", scope, "SCOPES", "one or more of read,write,tasks,admin (default read)"),
+        CLI_TEXT("expires", expires, "WHEN",
+                 "when it expires: 30d, 12h or a time (default never)")),
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
     .run = create_token,
 };
@@ -126,7 +126,7 @@ static const char *state_of(const store_rows *rows, int row)
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
 }
 
-/* A time in a column of the list; NULL: none. */
+/* Formats the time in a column of the list. Returns NULL if the column is NULL. */
 static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int row, int column)
 {
     if (rows_null(rows, row, column))
@@ -152,7 +152,8 @@ static void add_token_row(table *t, const void *rows, size_t i)
     table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
-/* A list as the database returns it; NULL means all projects. */
+/* Parses a column of the list that is a JSON array. NULL, which means all projects, becomes null.
+ */
 static json_t *list_of(slice text)
 {
     json_error_t unused;
@@ -220,7 +221,7 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     for (int row = 0; !is_any && row < rows_count(rows); row++)
         is_any = strcmp(state_of(rows, row), "good") == 0;
     if (!is_any)
-        cli_warning("no token is good now: servers refuse all requests until `cardbox token "
+        cli_warning("no token is valid now: servers refuse all requests until `cardbox token "
                     "create` makes one");
     rows_free(rows);
     return status;
@@ -241,8 +242,8 @@ static cli_exit revoke_token(cli_call *call)
 const cli_command cli_token_revoke = {
     .name = "token revoke",
     .arguments = "ID|NAME",
-    .summary = "end a token",
-    .description = "Servers refuse it within a second. The last token's end does not open them.",
+    .summary = "revoke a token",
+    .description = "Servers refuse it within a second. Without any valid token they refuse all.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

@@ -8,13 +8,13 @@
 
 /* --- as of when --- */
 
-/* For the options of a command that reads a box as it was. */
+/* Options of the commands that can read a box at an earlier version or time. */
 #define BOX_AS_OF                                                                                  \
-    CLI_INT("at-version", part.at_version, "N", "as it was at this version", 1, INT32_MAX),        \
-        CLI_INT("at-length", part.at_length, "N", "as when it first had N cards", 1, INT32_MAX),   \
-        CLI_TEXT("at-time", part.at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
+    CLI_INT("at-version", part.at_version, "N", "the list at this version", 1, INT32_MAX),         \
+        CLI_INT("at-length", part.at_length, "N", "the first N ids of the list", 1, INT32_MAX),    \
+        CLI_TEXT("at-time", part.at_time, "TIME", "the list at this time: 2025-01-02T03:04:05Z")
 
-/* For the `origins` of such a command. */
+/* Members of `origins` for the options BOX_AS_OF. */
 #define BOX_AS_OF_ORIGINS                                                                          \
     {"at_version", "--at-version"}, {"at_length", "--at-length"},                                  \
     {                                                                                              \
@@ -30,9 +30,9 @@ static bool check_as_of(const cli_call *call)
            cli_error_and(false, "give one of --at-version, --at-length and --at-time");
 }
 
-/* --- what is shown of one --- */
+/* --- title --- */
 
-/* The line above what a box holds. */
+/* Prints the line above the ids or the cards of a box. */
 static void print_title(const char *box_id, int64_t version, int64_t length)
 {
     term_put_title("box ", box_id);
@@ -90,16 +90,16 @@ const cli_command cli_box_get = {
 
 /* --- cards --- */
 
-/* A box, and those of its cards that exist, in the same order. */
+/* A box, and its cards that exist, in the order of the box's ids. */
 typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
-    size_t *next; /* index of the next of the cards */
+    size_t *next; /* index in `cards` of the next card to print */
     const cli_call *call;
 } box_positions;
 
-/* Returns the card at a position of the box; NULL: no such card exists. The caller asks for the
- * positions in ascending order. */
+/* Returns the card of the id at index i of the box; NULL: no such card exists. Must be called for
+ * all indexes in ascending order. */
 static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
@@ -118,7 +118,7 @@ static void add_card_row(table *rows, const void *given, size_t i)
     card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->call->ids);
 }
 
-/* Prints a line for a missing card too, so that line N is card N. */
+/* Appends an object for a missing card too, so that line N of the output is about the Nth id. */
 static void add_card_object(buf *out, const void *given, size_t i)
 {
     const box_positions *of = given;
@@ -131,7 +131,7 @@ static void add_card_object(buf *out, const void *given, size_t i)
     buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
 }
 
-/* Reads the ids and then the cards of the same version and positions. */
+/* Reads ids of a box, and then the cards at the same version and positions. */
 static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cli_call *call)
 {
     cardbox_read_options part = {0};
@@ -208,7 +208,7 @@ static cli_exit show_context(cli_call *call)
 const cli_command cli_box_context = {
     .name = "box context",
     .arguments = "BOX",
-    .summary = "write the messages that a model is given of a box's cards",
+    .summary = "print the messages for a model, built from a box's cards",
     .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
                    "where there is one; on stderr how many cards they are of, and what was "
                    "repaired so that the model's API takes them. With --json one object of both.",
@@ -216,7 +216,7 @@ const cli_command cli_box_context = {
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
         CONTEXT_VIEW_OPTIONS,
-        CLI_INT("tail", part.tail, "N", "only of the last N cards", 1, INT32_MAX), BOX_AS_OF),
+        CLI_INT("tail", part.tail, "N", "only the last N cards", 1, INT32_MAX), BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
     .run = show_context,

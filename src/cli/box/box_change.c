@@ -9,7 +9,7 @@ static const char *const *as_ids(char **arguments)
     return (const char *const *)(const void *)arguments;
 }
 
-/* Prints the change, or the reason why nothing changed. */
+/* Prints the version and length of the changed box, or the error. */
 static cli_exit print_change(cardbox_status status, const cardbox_box_change *change,
                              const cli_call *call)
 {
@@ -47,9 +47,9 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = CLI_IN_PROJECT(CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
-                              CLI_LIST("parent", parents, "UUID",
-                                       "a box that it is made from; may be given several times")),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("id", id, "UUID", "id of the box (default: a new UUIDv7)"),
+        CLI_LIST("parent", parents, "UUID", "a box from which this one is made; may be repeated")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
     .run = create_box,
 };
@@ -68,19 +68,19 @@ static cli_exit append_cards(cli_call *call)
 
 #define BOX_EXPECTED_VERSION                                                                       \
     CLI_INT("expected-version", append.expected_version, "N",                                      \
-            "only if the box is at this version", 1, INT32_MAX)
+            "change the box only if it has this version", 1, INT32_MAX)
 
 const cli_command cli_box_append = {
     .name = "box append",
     .arguments = "BOX CARD...",
     .summary = "add cards to the end of a box",
-    .description = "A box is a list of ids: cards need not exist yet, and until they do readers "
-                   "find them missing.",
+    .description = "A box is a list of ids: the cards need not exist yet. Readers of the box get "
+                   "a card that does not exist as missing.",
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
     .options =
-        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: the same one appends once"),
+        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: one key appends only once"),
                        BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
     .run = append_cards,
@@ -101,8 +101,8 @@ static cli_exit replace_cards(cli_call *call)
 const cli_command cli_box_replace = {
     .name = "box replace",
     .arguments = "BOX [CARD...]",
-    .summary = "give a box another list of cards",
-    .description = "A box that does not exist is made. The list that it had stays readable: "
+    .summary = "replace the list of ids in a box",
+    .description = "A missing box is created. The earlier lists can still be read: "
                    "`cardbox box log`, `cardbox box get --at-version`.",
     .examples = "box replace --project demo 01970000-0000-7000-8000-000000000002 "
                 "demo-014-deliverable\n"
@@ -133,12 +133,12 @@ static cli_exit fork_box(cli_call *call)
 const cli_command cli_box_fork = {
     .name = "box fork",
     .arguments = "BOX",
-    .summary = "make a new box that begins like this one",
+    .summary = "make a new box with the ids of another box",
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
-        CLI_INT("at-version", fork.at_version, "N", "as it was at this version", 1, INT32_MAX),
-        CLI_INT("at-length", fork.at_length, "N", "only with its first N cards", 0, INT32_MAX),
+        CLI_INT("at-version", fork.at_version, "N", "the ids at this version", 1, INT32_MAX),
+        CLI_INT("at-length", fork.at_length, "N", "only the first N ids of the box", 0, INT32_MAX),
         CLI_TEXT("new-id", fork.new_box_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
     .check = check_fork,

@@ -65,7 +65,7 @@ static cli_exit list_boxes_of_card(cli_call *call)
         return cli_failed(call);
     cli_exit status = listing_print(
         &BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes), call->json,
-        "no box of project %s holds %s now", call->project, call->arguments[0]);
+        "no box of project %s contains %s now", call->project, call->arguments[0]);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -74,8 +74,8 @@ const cli_command cli_card_boxes = {
     .name = "card boxes",
     .arguments = "CARD",
     .origins = {{"card_id", "the card's id"}},
-    .summary = "list the boxes that hold a card now",
-    .description = "The newest box comes first.",
+    .summary = "list the boxes that contain a card now",
+    .description = "The boxes that were created last come first.",
     .examples = "card boxes --project demo demo-001-instruction",
     .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
     .run = list_boxes_of_card,

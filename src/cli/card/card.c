@@ -18,7 +18,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
     table_fact(facts, name, text, STYLE_PLAIN);
 }
 
-/* Prints the members of a card, then its text. */
+/* Prints the members of a card as a table, then the text of the card. */
 static void print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
@@ -37,13 +37,13 @@ static void print_card(const cardbox_card *card)
     table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
     table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
     table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
+    table_print(stdout, &facts, 2, 0); /* width 0: nothing is cut */
     table_free(&facts);
     putchar('\n');
     term_print_text(stdout, slice_of(cardbox_card_text(card)));
 }
 
-/* Cards or revisions, and the project that they are in. */
+/* A result with cards or revisions, and their project. */
 typedef struct of_project {
     const void *rows;
     const char *project;
@@ -103,8 +103,8 @@ const cli_command cli_card_get = {
 
 /* --- add --- */
 
-/* The content in its stored form; free it with cardbox_free. NULL: an error was printed, and *why
- * is the exit status. */
+/* Returns the content of the new card in its stored form, to be freed with cardbox_free(). NULL: an
+ * error was printed, and *why is the exit status. */
 static char *make_content(cli_exit *why, cli_call *call)
 {
     const char *json = call->arguments[0] ? call->arguments[0] : call->content;
@@ -121,12 +121,12 @@ static char *make_content(cli_exit *why, cli_call *call)
         given = buf_str(&input);
     }
     if (json == NULL && memchr(given, '\0', input.len) != NULL) {
-        cli_error("the standard input is no text: it has a NUL byte");
+        cli_error("the standard input is not text: it has a NUL byte");
         goto done;
     }
     status = json == NULL ? cardbox_text_content(&content, given, &call->err)
                           : cardbox_content_check(&content, given, input.len, &call->err);
-    if (status != CARDBOX_OK && is_read) /* no option has the value */
+    if (status != CARDBOX_OK && is_read) /* the value is not an option's */
         cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
         *why = cli_failed(call);
@@ -189,9 +189,9 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("id", card.card_id, "ID", "its id (default: a new UUIDv7)"),
+        CLI_TEXT("id", card.card_id, "ID", "id of the card (default: a new UUIDv7)"),
         CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", card.role, "ROLE", "metadata.role (default: that of the type)"),
+        CLI_TEXT("role", card.role, "ROLE", "metadata.role; default: the type's role"),
         CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
         CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
@@ -199,11 +199,11 @@ const cli_command cli_card_add = {
         CLI_TEXT("metadata", card.metadata, "JSON", "an object"),
         CLI_TEXT("tool-calls", card.tool_calls, "JSON", "an array"),
         CLI_TEXT("tool-call-id", card.tool_call_id, "ID",
-                 "the call that this is, or is the result of"),
-        CLI_INT("ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
-        CLI_FLAG("sealed", card.sealed, "it can never be changed or deleted again"),
-        CLI_FLAG("strict", add.strict, "refuse other content under an id that exists"),
-        CLI_FLAG("restore", add.restore, "bring back a deleted or expired card")),
+                 "id of the call that the card is, or answers"),
+        CLI_INT("ttl", ttl, "SECONDS", "lifetime of the card", 1, INT32_MAX),
+        CLI_FLAG("sealed", card.sealed, "the card can never be changed or deleted"),
+        CLI_FLAG("strict", add.strict, "reject other content for an id that exists"),
+        CLI_FLAG("restore", add.restore, "restore a deleted or expired card")),
     .origins = {{"content", "--content"},
                 {"field", "--content: field"},
                 {"text", "--text"},
@@ -221,7 +221,7 @@ const cli_command cli_card_add = {
 
 /* --- list --- */
 
-/* Splits KEY=VALUE at the first "=". False: an error was printed. */
+/* Splits each KEY=VALUE of --meta at the first "=". False: an error was printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -281,17 +281,17 @@ const cli_command cli_card_list = {
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("type", filter.type, "TYPE", "only with this metadata.type"),
-        CLI_TEXT("role", filter.role, "ROLE", "only with this metadata.role"),
-        CLI_TEXT("step", filter.step_id, "ID", "only with this metadata.step_id"),
-        CLI_TEXT("trace", filter.trace_id, "ID", "only with this metadata.trace_id"),
-        CLI_TEXT("turn", filter.agent_turn_id, "ID", "only with this metadata.agent_turn_id"),
-        CLI_TEXT("call", tool_call_id, "ID", "only of this tool call"),
+        CLI_TEXT("type", filter.type, "TYPE", "only cards with this metadata.type"),
+        CLI_TEXT("role", filter.role, "ROLE", "only cards with this metadata.role"),
+        CLI_TEXT("step", filter.step_id, "ID", "only cards with this metadata.step_id"),
+        CLI_TEXT("trace", filter.trace_id, "ID", "only cards with this metadata.trace_id"),
+        CLI_TEXT("turn", filter.agent_turn_id, "ID", "only cards with this metadata.agent_turn_id"),
+        CLI_TEXT("call", tool_call_id, "ID", "only cards of this tool call"),
         CLI_LIST("meta", meta, "KEY=VALUE",
-                 "only with this in the metadata; may be given several times"),
+                 "only cards with this metadata member; may be repeated"),
         CLI_TEXT("after", filter.created_after, "TIME",
-                 "only created later, such as 2025-01-02T03:04:05Z"),
-        CLI_TEXT("before", filter.created_before, "TIME", "only created earlier"), CLI_CURSOR,
+                 "only cards created after a time: 2025-01-02T03:04:05Z"),
+        CLI_TEXT("before", filter.created_before, "TIME", "only cards created earlier"), CLI_CURSOR,
         CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
@@ -302,7 +302,7 @@ const cli_command cli_card_list = {
 
 /* --- revisions --- */
 
-/* The card object with the revision's number and time before it. */
+/* Appends an object with the revision's number, the time of the repair, and the card object. */
 static void add_revision_object(buf *out, const void *given, size_t i)
 {
     const of_project *of = given;
@@ -346,7 +346,7 @@ static cli_exit show_revisions(cli_call *call)
         return cli_failed(call);
     of_project of = {revisions, call->project};
     cli_exit status = listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL,
-                                    call->json, "card %s was never repaired", call->arguments[0]);
+                                    call->json, "no such revisions of %s", call->arguments[0]);
     cardbox_revisions_free(revisions);
     return status;
 }
@@ -354,7 +354,7 @@ static cli_exit show_revisions(cli_call *call)
 const cli_command cli_card_revisions = {
     .name = "card revisions",
     .arguments = "CARD",
-    .summary = "show what a card said before it was repaired, newest first",
+    .summary = "show the contents of a card before its repairs, newest first",
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
     .options = CLI_IN_PROJECT(

@@ -1,6 +1,6 @@
 /*
- * card_view.c: makes lines and tables of cards. The table replaces escape sequences in the
- * stored text.
+ * card_view.c: makes JSON of cards and boxes, and rows of tables of cards. table.c replaces control
+ * characters in stored text.
  */
 #include "cli/card/card_view.h"
 
@@ -46,7 +46,8 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
 
     size_t start = out->len;
     card_json(out, &row, slice_of(project));
-    for (size_t i = start; buf_ok(out) && i < out->len; i++) /* between tokens: nowhere else */
+    /* Stored JSON has line ends only between its tokens, where they can become spaces. */
+    for (size_t i = start; buf_ok(out) && i < out->len; i++)
         if (out->data[i] == '\n' || out->data[i] == '\r')
             out->data[i] = ' ';
 }
@@ -94,7 +95,7 @@ term_style card_view_style(slice role)
     } styles[] = {{"user", STYLE_GREEN},
                   {"assistant", STYLE_CYAN},
                   {"tool", STYLE_YELLOW},
-                  {"result", STYLE_YELLOW}, /* the same in a session */
+                  {"result", STYLE_YELLOW}, /* the role of a tool's result in a session */
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
@@ -118,7 +119,7 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment)
     int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
     size_t i = 0;
 
-    age = age < 0 ? 0 : age; /* the clock of another machine */
+    age = age < 0 ? 0 : age; /* a future time, from the clock of another machine */
     while (age >= units[i].below)
         i++;
     snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
@@ -134,7 +135,7 @@ void card_view_add_age(table *rows, const char *moment)
     table_add(rows, slice_of(card_view_age(age, moment)), STYLE_DIM);
 }
 
-/* search {"q":"Q1 report"} */
+/* Appends a call: `search {"q":"Q1 report"}`. */
 static void add_call(buf *out, scan_value content)
 {
     session_value_text(out, scan_find(content, "tool_name"));
@@ -142,7 +143,7 @@ static void add_call(buf *out, scan_value content)
     scan_compact(out, scan_find(content, "arguments").text);
 }
 
-/* success, {"hits":3}; or failed, timeout: no answer within 30 s */
+/* Appends a result: `success, {"hits":3}` or `failed, timeout: no answer within 30 s`. */
 static void add_result(buf *out, scan_value content)
 {
     scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
@@ -159,7 +160,7 @@ static void add_result(buf *out, scan_value content)
     }
 }
 
-/* 3 tools: read_log, disk_usage, list_files */
+/* Appends the names of tools: `3 tools: read_log, disk_usage, list_files`. */
 static void add_tools(buf *out, scan_value content)
 {
     scan_value tools = scan_find(content, "tools"), tool;

@@ -11,21 +11,22 @@
 /* Appends the card object of the HTTP API, as one line without an end of line. */
 void card_view_json(buf *out, const cardbox_card *card, const char *project);
 
-/* Appends a summary of a card in one line: the call of a tool, its result, the names of tools, or
- * the text. */
+/* Appends a summary of a card: the call of a tool, the result of a call, the names of tools, or
+ * else the card's text. */
 void card_view_summary(buf *out, const cardbox_card *card);
 
-/* "user", "assistant", ...; "" if the card and its type have no role. */
+/* Returns the role of a card, or else of its type: "user", "assistant", ...; "" if neither has a
+ * role. */
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(slice role);
 
-/* The age of a time of the SDK: "2 m", "3 d". NULL: "". */
+/* Formats the time that has passed since `moment`: "2 m", "3 d"; "" if `moment` is NULL. */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
 
 void card_view_add_age(table *rows, const char *moment); /* as a cell */
 
-/* Appends the object of a box, with the ids of its cards or without. */
+/* Appends a box as a JSON object, with the ids of its cards if `with_ids`. */
 void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
 
 /* Columns of a table of cards, without and with their ids. */
@@ -42,8 +43,8 @@ void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
         "", TABLE_SPARE                                                                            \
     }
 
-/* Adds a row. `card` is NULL if the card is missing, and the row then has its id. `position` is
- * that in a box, or 0. `named`: the row has the id. */
+/* Adds a row for a card. `card` is NULL if the card is missing; the row then has `id`. `position`
+ * is the card's position in a box, from 1, or 0: none. `named`: the row has a cell with the id. */
 void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
                        bool named);
 

@@ -12,18 +12,18 @@
 #include "app/line_reader.h"
 #include "base/clock.h"
 
-/* PostgreSQL listens on a unix socket only. The port is a part of the socket's file name. */
+/* PostgreSQL listens only on a Unix socket, whose file name contains the port. */
 #define PORT        "5432"
 #define SOCKET_NAME ".s.PGSQL." PORT
 
-/* How long the server of a run that was killed may take to end, ours to start (it may have to
- * replay its log), and to stop. */
+/* Timeouts: for the end of a server that an earlier, killed run left; for the start of our server,
+ * which may have to replay its WAL; and for a shutdown. */
 #define LEFTOVER_MS 30000
 #define START_MS    300000
 #define STOP_MS     60000
 #define STEP_MS     20
 
-/* --- what an earlier run left --- */
+/* --- servers and locks of earlier runs --- */
 
 /* True if a process is a PostgreSQL server of our data folder. */
 static bool works_here(const cluster *c, const char *pid)
@@ -38,7 +38,7 @@ static bool works_here(const cluster *c, const char *pid)
            strncmp(name, "postgres", strlen("postgres")) == 0;
 }
 
-/* The number of such a process; 0: none. */
+/* Returns the process id of a PostgreSQL server of our data folder; 0: there is none. */
 static long find_leftover(const cluster *c)
 {
     DIR *processes = opendir("/proc");
@@ -55,7 +55,8 @@ static long find_leftover(const cluster *c)
     return found;
 }
 
-/* A server whose `cardbox dev` was killed is just stopping: it is waited for. */
+/* Waits for the end of the server of an earlier `cardbox dev` that was killed: it is stopping now.
+ */
 static bool await_leftover(const cluster *c)
 {
     int64_t deadline = clock_ms() + LEFTOVER_MS;
@@ -71,8 +72,8 @@ static bool await_leftover(const cluster *c)
     return true;
 }
 
-/* Lock files of a server that was killed name a process. Nobody works here now, but that process
- * may seem to live: as a zombie that nobody waits for, or as another one with the same number. */
+/* Removes the lock files of a killed server, when no server uses the folder. PostgreSQL would not
+ * start if the process id in a lock file exists: as a zombie, or as another process. */
 static void remove_stale_locks(const cluster *c)
 {
     char path[PATH_MAX];
@@ -85,7 +86,8 @@ static void remove_stale_locks(const cluster *c)
 
 /* --- starting --- */
 
-/* The socket lies in the data folder, unless its path is too long for one. */
+/* Chooses the folder of the socket: the data folder, or a temporary folder if the path is too long
+ * for a socket, or has a quotation mark or a comma. */
 static bool place_socket(cluster *c)
 {
     static const struct sockaddr_un address;
@@ -130,7 +132,8 @@ static bool start_postgres(cluster *c)
     return pid > 0;
 }
 
-/* True if the state in line 8 of postmaster.pid is "ready", and line 1 names our process. */
+/* True if line 8 of postmaster.pid, the state, is "ready", and line 1 has our server's process id.
+ */
 static bool is_ready(const cluster *c)
 {
     char path[PATH_MAX], line[PATH_MAX];
@@ -177,7 +180,7 @@ bool cluster_open(cluster *c, const char *dir)
         return false;
     if (!cluster_prepare(c))
         return false;
-    /* As PostgreSQL sees it, and as short as it can be. */
+    /* The path without symbolic links: works_here() compares it with the server's. */
     if (realpath(c->data, resolved) != NULL)
         memcpy(c->data, resolved, sizeof(c->data));
     if (dev_stop_asked || !await_leftover(c) || !place_socket(c))

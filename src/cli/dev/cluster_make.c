@@ -1,6 +1,7 @@
 /*
- * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster. The
- * cluster gets its name when it is complete. So a start after a failure makes it again.
+ * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster. A
+ * cluster gets its final name when it is complete, so the next start after a failure makes it
+ * again.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -13,15 +14,15 @@
 #include "app/line_reader.h"
 #include "db/statement.h"
 
-/* Where clusters are kept whose user may not go where the folder is. */
+/* The folder of a cluster if PostgreSQL's user may not enter the folder of `cardbox dev`. */
 #define SHARED_FOLDER "/var/lib/cardbox"
 
 #define ARGUMENTS_MAX 12
 
-/* The oldest that has what the schema needs. */
+/* The oldest version of PostgreSQL that has all features which the schema needs. */
 #define VERSION_MIN 15
 
-/* The major version that made the data: 0 if there is none yet. */
+/* Returns the major version of the PostgreSQL that made the data; 0: there is no data yet. */
 static long data_version(const cluster *c)
 {
     char path[PATH_MAX], text[16];
@@ -49,7 +50,8 @@ static long programs_version(char version[32], const char *bin)
     return strtol(version, NULL, 10);
 }
 
-/* Uses the programs of a folder if their version fits. `newest` keeps the newest version. */
+/* Uses the programs of a folder if their major version is `required`, or for 0 is VERSION_MIN or
+ * later. *newest becomes the newest version that was found so far. */
 static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 {
     char version[32];
@@ -99,7 +101,8 @@ static bool find_programs(cluster *c)
 
 /* --- who runs it --- */
 
-/* PostgreSQL refuses to run as root: it runs as the owner of the data, at first as postgres. */
+/* Finds another user, because PostgreSQL refuses to run as root: the owner of the data, or the user
+ * postgres if there is no data or root owns it. */
 static bool find_user_for_root(cluster *c, const struct stat *data)
 {
     const struct passwd *account =
@@ -140,8 +143,8 @@ int cluster_open_log(const cluster *c)
     return log;
 }
 
-/* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
- * name. */
+/* Runs a program of PostgreSQL to its end, and appends its output to the log. `arguments` lacks the
+ * program's name. Returns the exit status; -1: the program did not start. */
 static int run_program(const cluster *c, const char *program, const char *const *arguments,
                        const char *input)
 {
@@ -179,8 +182,8 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* True if the user that runs PostgreSQL may enter the folder c->dir. Adds the permission if only
- * this folder itself lacks it. */
+/* True if the user that runs PostgreSQL may enter the folder c->dir. If only this folder lacks the
+ * permission, and not a folder above it, the permission is added. */
 static bool may_enter(const cluster *c)
 {
     struct stat about;
@@ -195,7 +198,7 @@ static bool may_enter(const cluster *c)
     return false;
 }
 
-/* Makes an empty folder for the new cluster: in ours, or in SHARED_FOLDER. */
+/* Makes an empty folder for the new cluster: in c->dir if `here`, else in SHARED_FOLDER. */
 static bool make_folder(const cluster *c, bool here, char fresh[PATH_MAX])
 {
     bool made;
@@ -216,9 +219,9 @@ static bool make_folder(const cluster *c, bool here, char fresh[PATH_MAX])
     return made;
 }
 
-/* --- the cluster in it --- */
+/* --- the cluster --- */
 
-/* Some systems have no C.UTF-8; the order of texts is the same in C. */
+/* If the system lacks the locale C.UTF-8, uses C, which sorts texts in the same order. */
 static bool init_cluster(const cluster *c, const char *fresh)
 {
     const char *arguments[] = {"-D", fresh,  "-U", "cardbox",           "-A", "trust",
@@ -252,7 +255,7 @@ bool cluster_prepare(cluster *c)
         remove_tree(fresh);
         return false;
     }
-    unlink(c->data); /* a link whose end is gone */
+    unlink(c->data); /* c->data may be a symbolic link to a removed folder */
     if ((here ? rename(fresh, c->data) : symlink(fresh, c->data)) == 0)
         return true;
     cli_error("cannot make %s: %s", c->data, strerror(errno));

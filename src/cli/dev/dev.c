@@ -1,7 +1,7 @@
 /*
  * dev.c: `cardbox dev`, the whole of CardBox with one command: a private PostgreSQL, the schema, a
- * sample project, and cardboxd. It runs both as child processes and stops
- * them when it ends.
+ * sample project, and cardboxd. PostgreSQL and cardboxd are child processes, which it stops at its
+ * end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static void ask_stop(int number)
     dev_stop_asked = dev_stop_asked + 1;
 }
 
-/* A child's end only has to wake us. */
+/* Handles SIGCHLD: the end of a child only has to interrupt our waiting. */
 static void ignore_signal(int number)
 {
     (void)number;
@@ -76,7 +76,8 @@ static bool make_folders(const char *path)
     return true;
 }
 
-/* One `cardbox dev` a folder: the lock goes with the process, however it ends. */
+/* Locks the folder, which only one `cardbox dev` may use. The kernel releases the lock when the
+ * process ends. */
 static bool lock_folder(dev_run *r)
 {
     char path[PATH_MAX], owner[32] = "";
@@ -103,7 +104,7 @@ static bool open_folder(dev_run *r)
     return cli_error_and(false, "cannot make the folder %s: %s", r->call->data, strerror(errno));
 }
 
-/* Writes a file with one line in our folder. */
+/* Writes a file with one line to the folder of `cardbox dev`. */
 static bool write_file(const dev_run *r, const char *name, const char *line)
 {
     char path[PATH_MAX];
@@ -115,7 +116,7 @@ static bool write_file(const dev_run *r, const char *name, const char *line)
     return cli_error_and(false, "cannot write %s/%s: %s", r->dir, name, strerror(errno));
 }
 
-/* --- what people read --- */
+/* --- output --- */
 
 static void print_database(const dev_run *r)
 {
@@ -124,7 +125,7 @@ static void print_database(const dev_run *r)
     bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
 
     printf("  database   private PostgreSQL %s in ", r->cluster.version);
-    if (here) /* as it was named */
+    if (here) /* the path as the user gave it */
         printf("%s%spg", data, data[strlen(data) - 1] == '/' ? "" : "/");
     else
         printf("%s", r->cluster.data);
@@ -199,7 +200,8 @@ static cardbox_status import_session(cardbox *db, cardbox_error *err)
                                         sizeof(SESSION) - 1, err);
 }
 
-/* Loads a part of the sample once: then the file `mark` exists. False: an error was printed. */
+/* Loads a part of the sample and makes the file `mark`, unless `mark` exists. False: an error was
+ * printed. */
 static bool load_once(const dev_run *r, const char *mark, cli_call *call,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
@@ -215,11 +217,11 @@ static bool load_once(const dev_run *r, const char *mark, cli_call *call,
     return false;
 }
 
-/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts and
- * prints the rows of the project. False: an error was printed. */
+/* Loads the sample once into the cluster of a folder, so that rows which the user deletes do not
+ * come back. Then prints the numbers of the project's rows. False: an error was printed. */
 static bool load_sample(dev_run *r, cli_call *call)
 {
-    /* The session came later than the rest: there are folders that have only that. */
+    /* Folders of older versions have the sample without the session. */
     if (!load_once(r, "sample-loaded", call, import_sample) ||
         !load_once(r, "sample-session-loaded", call, import_session))
         return false;
@@ -241,7 +243,8 @@ static void count_migration(void *arg, const migrate_step *step)
     *(unsigned *)arg += step->applied_now && step->version > 0;
 }
 
-/* The schema, the server's role and the sample. */
+/* Migrates the schema, makes the server's role, and loads the sample. False: an error was printed.
+ */
 static bool prepare_database(dev_run *r)
 {
     cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
@@ -268,14 +271,14 @@ static bool start_all(dev_run *r)
     char server_dsn[sizeof(r->dsn) + 64];
 
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->call->listen) /* before the slow steps */ ||
+    if (!dev_is_free(r->call->listen) /* checked before the slow steps */ ||
         !cluster_open(&r->cluster, r->dir))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
     if (!prepare_database(r) || !write_file(r, DSN_FILE, r->dsn))
         return false;
     printf("dsn: %s\n", r->dsn);
-    /* cardboxd gets the rights of a server's role, not those of the database's owner. */
+    /* cardboxd logs in as the role of a server, not as the owner of the database. */
     snprintf(server_dsn, sizeof(server_dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
     if (!dev_server_start(&r->server, r->dir, server_dsn, r->call))
         return false;
@@ -285,7 +288,7 @@ static bool start_all(dev_run *r)
     return true;
 }
 
-/* Until somebody asks us to stop, or one of the two ends by itself. */
+/* Waits until the user asks us to stop, or PostgreSQL or cardboxd ends by itself. */
 static cli_exit watch_children(dev_run *r)
 {
     while (!dev_stop_asked) {
@@ -327,17 +330,17 @@ static cli_exit run_in_folder(dev_run *r)
 
 static cli_exit run_dev(cli_call *call)
 {
-    static dev_run r; /* large for a stack */
+    static dev_run r; /* too large for the stack */
     cli_exit status = CLI_FAILED;
 
     if (!dev_check_listen(call->listen))
         return CLI_USAGE;
     r.call = call;
     r.lock = -1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe wait for lines */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe need each line at once */
     catch_signals();
-    /* If the port is in use, no folder is made. If the folder exists, its lock has a better error.
-     */
+    /* Makes no folder if the address is in use. If the folder exists, lock_folder() runs first,
+     * because it can name the other process. */
     if ((access(call->data, F_OK) == 0 || dev_is_free(call->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
@@ -357,8 +360,8 @@ const cli_command cli_dev = {
                      "folder of the database (default " DEV_FOLDER ")", 0, 0},
                     {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
                      "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-                    CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
-                    CLI_FLAG("no-sample", no_sample, "leave the sample project out")),
+                    CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by default"),
+                    CLI_FLAG("no-sample", no_sample, "do not load the sample project")),
     .without_database = true,
     .run = run_dev,
 };

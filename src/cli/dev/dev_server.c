@@ -1,6 +1,6 @@
 /*
- * dev_server.c: starts cardboxd, reads from it where it serves, stops it. Knows nothing of
- * PostgreSQL but the connection string.
+ * dev_server.c: starts cardboxd, reads its URL from its output, and stops it. Knows nothing of
+ * PostgreSQL except the connection string.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -11,17 +11,17 @@
 #include <poll.h>
 #include "base/clock.h"
 
-/* How long it may take to serve and, once told to stop, to answer what it has begun. */
+/* Timeouts for cardboxd: to become ready, and to finish its requests when it is asked to stop. */
 #define READY_MS 30000
 #define DRAIN_MS 40000
 
-/* How often we look up where no line and no signal wakes us. */
+/* Intervals of polling: for output of cardboxd, and for its readiness. */
 #define LOOK_MS 250
 #define STEP_MS 10
 
 /* --- addresses --- */
 
-/* Splits ADDR:PORT or [ADDR]:PORT. False if it is neither. */
+/* Splits ADDR:PORT or [ADDR]:PORT. False: the text has another form. */
 static bool split_address(const char *address, char host[64], const char **port)
 {
     const char *colon = strrchr(address, ':');
@@ -39,7 +39,7 @@ static bool split_address(const char *address, char host[64], const char **port)
     return true;
 }
 
-/* True if only this machine reaches an address. */
+/* True for localhost and loopback addresses, which only this machine can reach. */
 static bool is_loopback(const char *host)
 {
     struct in_addr four;
@@ -61,13 +61,14 @@ bool dev_check_listen(const char *listen)
         return cli_error_and(false, "--listen takes ADDR:PORT, not \"%s\"", listen);
     if (is_loopback(host))
         return true;
-    cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
+    cli_error("--listen %s can be reached from other machines, and dev serves only this machine: "
               "use a loopback address such as 127.0.0.1:8099",
               listen);
     return false;
 }
 
-/* A socket for an address, and that address; -1 if there is none. */
+/* Makes a socket for an address, and copies the resolved address to `out`. Returns -1 on failure.
+ */
 static int open_socket(const char *address, struct sockaddr_storage *out, socklen_t *length)
 {
     static const struct addrinfo expected = {.ai_socktype = SOCK_STREAM};
@@ -85,7 +86,7 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd would report it in its log only. */
+/* This check exists because cardboxd would report an address in use only in its log. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
@@ -93,7 +94,7 @@ bool dev_is_free(const char *listen)
     int fd = open_socket(listen, &address, &length), on = 1;
 
     if (fd < 0)
-        return true; /* cardboxd will say what is wrong with it */
+        return true; /* cardboxd will report what is wrong */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     bool in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
@@ -105,7 +106,7 @@ bool dev_is_free(const char *listen)
     return !in_use;
 }
 
-/* True if the server, which listens before it has connections to the database, has them. */
+/* True if /readyz is 200: cardboxd listens before it has connections to the database. */
 static bool is_ready(const dev_server *s)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
@@ -131,7 +132,7 @@ static bool is_ready(const dev_server *s)
 
 /* --- starting --- */
 
-/* cardboxd beside our own program, else the one in PATH. */
+/* Finds cardboxd: in the folder of our own program, else in PATH. */
 static void find_program(char out[PATH_MAX])
 {
     char self[PATH_MAX];
@@ -175,7 +176,8 @@ void dev_server_say_end(const dev_server *s, const char *how)
     process_print_tail(s->log);
 }
 
-/* Reads from what it prints where it listens. False: it ended, or the time is over. */
+/* Reads the URL from the output of cardboxd. False: cardboxd ended, the deadline passed, or we were
+ * asked to stop. */
 static bool await_url(dev_server *s, int64_t deadline)
 {
     static const char ready[] = "ready: ";
@@ -214,7 +216,7 @@ bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli
     return false;
 }
 
-/* --- while it runs, and after --- */
+/* --- running and stopping --- */
 
 void dev_server_listen(dev_server *s)
 {

@@ -1,6 +1,6 @@
 /*
- * process.c: fork, exec, wait. Between the two the child touches only itself: its session, its
- * user, its descriptors, its signals.
+ * process.c: fork, exec, wait. Between fork and exec the child changes only its own session, user,
+ * descriptors and signals.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -17,8 +17,8 @@
 
 #define WAIT_STEP_MS 10
 
-/* The end of a log that is searched for its last lines, and their maximum number. A server that
- * stops repeats one line for seconds. */
+/* Bytes at the end of a log that are searched for its last lines, and the maximum number of these
+ * lines. A server that is stopping repeats one line for seconds. */
 #define TAIL_BYTES 65536
 #define TAIL_LINES 8
 
@@ -39,19 +39,20 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     setsid();
     if (!change_user(plan->user))
         _exit(EXIT_NO_PROGRAM);
-    /* After the change of user, which forgets it. If we died meanwhile there is no signal. */
+    /* After the change of user, which clears this setting. If our parent has died before, there is
+     * no signal. */
     prctl(PR_SET_PDEATHSIG, plan->death_signal);
     if (getppid() != parent)
         _exit(EXIT_NO_PROGRAM);
     dup2(input, STDIN_FILENO);
     dup2(plan->output, STDOUT_FILENO);
     dup2(plan->errors, STDERR_FILENO);
-    /* Our handlers would swallow what is sent to the child before it is its own program. */
+    /* Until exec, our handlers would catch signals that are sent to the child. */
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Our folder may be one that the other user may not enter. */
+    /* The other user may lack the right to enter our working directory. */
     if (plan->user != NULL && plan->user->change && chdir("/") != 0)
         _exit(EXIT_NO_PROGRAM);
     execvp(plan->argv[0], (char *const *)(const void *)plan->argv);
@@ -59,7 +60,7 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     _exit(EXIT_NO_PROGRAM);
 }
 
-/* A descriptor to read `text` from. Not a pipe: that may be too short for it. */
+/* Returns a descriptor from which `text` can be read. A pipe may be too small for it. */
 static int open_input(const char *text)
 {
     int fd = text ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -158,7 +159,8 @@ bool process_wait(pid_t pid, int64_t timeout_ms)
 
 /* --- files --- */
 
-/* The text after the stamp: "TIME [PID] ..." in PostgreSQL's logs, "ts=TIME ..." in ours. */
+/* Returns the text of a log's line after its time: PostgreSQL's begin with "TIME [PID] ",
+ * cardboxd's with "ts=TIME ". */
 static const char *line_message(const char *line)
 {
     const char *end = strstr(line, "] ");
@@ -170,7 +172,7 @@ static const char *line_message(const char *line)
 
 void process_print_tail(const char *path)
 {
-    static char text[TAIL_BYTES + 1]; /* large for a stack */
+    static char text[TAIL_BYTES + 1]; /* too large for the stack */
     const char *shown[TAIL_LINES];
     FILE *log = fopen(path, "re");
     int count = 0;

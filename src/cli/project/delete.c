@@ -1,6 +1,6 @@
 /*
- * delete.c: `cardbox card delete`, `box delete` and `session delete`: one after the other by their
- * ids, and what became of each, over the public SDK.
+ * delete.c: `cardbox card delete`, `box delete` and `session delete`: deletes one object after the
+ * other, and prints the outcome of each, over the public SDK.
  */
 #include "cli/cli.h"
 
@@ -45,14 +45,14 @@ static cli_exit delete_each(cli_call *call, const char *kind, delete_one *delete
                                                  .run = delete_##variable}
 
 DELETE_COMMAND(card, cardbox_card_delete, "card", "CARD...", "delete cards",
-               "They can't be read from now on; `cardbox card add --restore` brings one back until "
-               "the retention period is over. A sealed card can't be deleted.",
+               "Deleted cards can't be read. `cardbox card add --restore` restores a card until gc "
+               "removes it after the retention period. A sealed card can't be deleted.",
                "card delete --project demo demo-019-deliverable");
 DELETE_COMMAND(
     box, cardbox_box_delete, "box", "BOX...", "delete boxes",
-    "Their ids stay taken; their cards and forks stay. Deleting a box again is accepted.",
+    "Their cards and forks stay. Until gc removes a deleted box, its id can't be used again.",
     "box delete --project demo 01970000-0000-7000-8000-000000000003");
 DELETE_COMMAND(session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",
-               "Deletes their lines, and the cards of entries that no other session has. Not for "
-               "workers' roles.",
+               "Deletes the sessions with all their lines. The roles of workers may not do "
+               "this.",
                "session delete --project demo second-try");

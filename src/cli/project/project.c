@@ -1,5 +1,5 @@
 /*
- * project.c: `cardbox project list`: which projects there are, or which a worker's role may see.
+ * project.c: `cardbox project list`: all projects, or the projects that a worker's role may see.
  */
 #include "cli/view/table.h"
 #include "store/client/client.h"

@@ -9,7 +9,7 @@
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 
-/* Kinds of rows: one, and several. */
+/* The names of the kinds of rows: singular and plural. */
 static const char *const NAMES[TRANSFER_KINDS][2] = {
     [TRANSFER_CARD] = {"card", "cards"},
     [TRANSFER_BOX] = {"box", "boxes"},
@@ -39,7 +39,7 @@ static bool write_piece(void *arg, slice piece, const export_counts *counts)
     return target_write(&state->target, piece);
 }
 
-/* Reports the counts, on stderr if stdout has the lines. */
+/* Prints the counts, unless stdout has the rows. An empty project is always reported. */
 static void print_counts(const export_run_state *state, const char *project)
 {
     buf text = BUF_INIT(1024);
@@ -52,10 +52,11 @@ static void print_counts(const export_run_state *state, const char *project)
     }
     if (state->target.name != NULL)
         printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
-    /* The argument may be meant as a project if none was named, and it has no dot and no slash. */
+    /* If the project came from CARDBOX_PROJECT, and the file's name has no dot and no slash, the
+     * user may have meant it as the name of a project. */
     if (state->target.name != NULL && project == getenv("CARDBOX_PROJECT") &&
         strpbrk(state->target.name, "./") == NULL)
-        cli_note("%s is a file now; another project than %s is named by --project",
+        cli_note("%s is a file now; to export another project than %s, give --project",
                  state->target.name, project);
     if (state->counts.lines == 0)
         cli_note("nothing is in project %s", project);
@@ -84,9 +85,9 @@ const cli_command cli_export = {
     .arguments = "[FILE]",
     .summary = "write a whole project as NDJSON",
     .description =
-        "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
-        "is renamed from FILE.partial when it is complete; -, the default, is the standard output. "
-        "`cardbox import` reads it. A box is exported with its current list only, without "
+        "Writes cards, boxes, sessions, tasks, messages and calls from one snapshot, one on each "
+        "line. FILE is renamed from FILE.partial when it is complete; -, the default, is the "
+        "standard output. `cardbox import` reads such a file. Boxes are exported without earlier "
         "versions, log and append keys. For a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
@@ -104,10 +105,11 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-/* Bad lines of a file that is no export are reported up to this number, and others counted. */
+/* While no line of a file is a row of an export, only this number of bad lines is reported; further
+ * ones are counted. */
 #define UNKNOWN_REPORTED 5
 
-/* True if there are lines, and none so far is of an export. */
+/* True if there are lines that are not blank, and none so far is a row of an export. */
 static bool is_no_export(const import_result *so_far)
 {
     uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
@@ -125,13 +127,13 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
         return;
     term_progress_clear(&r->progress);
     if (is_no_export(so_far) && unknown > UNKNOWN_REPORTED)
-        cli_note("from line %llu on, lines like these are only counted, until one is of an export",
+        cli_note("from line %llu on, bad lines are only counted, until a row of an export comes",
                  (unsigned long long)line);
     else
         cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
-/* Imports all lines. False: the import failed, which is reported. */
+/* Imports all lines. False: the import failed, and an error was printed. */
 static bool import_lines(import_run *r)
 {
     cardbox_status status = CARDBOX_OK;
@@ -155,7 +157,7 @@ static bool import_lines(import_run *r)
     term_progress_clear(&r->progress);
     if (status != CARDBOX_OK) {
         cli_failed(r->call);
-        cli_error("stopped at line %llu; run it again: lines that are stored already do not change",
+        cli_error("stopped at line %llu; repeat the import: lines that are stored do not change",
                   (unsigned long long)import_so_far(r->in)->lines);
     }
     return state != LINE_FAILED && status == CARDBOX_OK;
@@ -206,7 +208,7 @@ static cli_exit print_result(cli_call *call, const import_result *result)
         print_summary(result);
     buf_free(&json);
     if (is_no_export(result))
-        cli_note("no line is of an export; a session's file is read by `cardbox session import`");
+        cli_note("no line is a row of an export; `cardbox session import` reads a session's file");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
                     (unsigned long long)result->ignored, result->ignored_name,
@@ -216,7 +218,7 @@ static cli_exit print_result(cli_call *call, const import_result *result)
 
 /* --- the command --- */
 
-/* The project may come from the variable, and is then not given twice. */
+/* With --tenant-from-rows, --project is an error, but a project from CARDBOX_PROJECT is ignored. */
 static bool check_project(const cli_call *call)
 {
     bool is_given = call->project != NULL && call->project != getenv("CARDBOX_PROJECT");
@@ -228,7 +230,7 @@ static bool check_project(const cli_call *call)
 
 static cli_exit import_project(cli_call *call)
 {
-    static import_run r; /* large for a stack */
+    static import_run r; /* too large for the stack */
     cli_exit status = CLI_FAILED;
 
     if (!source_open(&r.from, call->arguments[0]))
@@ -271,9 +273,9 @@ const cli_command cli_import = {
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
     .options = CLI_IN_PROJECT(CLI_FLAG("tenant-from-rows", tenant_from_rows,
-                                       "each row into the project that its tenant_id names")),
+                                       "import each row into the project of its tenant_id")),
     .project_optional = true,
     .check = check_project,
-    .without_database = true, /* the file is opened first */
+    .without_database = true, /* the file is opened before the database */
     .run = import_project,
 };

@@ -1,5 +1,6 @@
 /*
- * session_append.c: `cardbox session append`, over the public SDK: entries from a file, one a line.
+ * session_append.c: `cardbox session append`: appends entries from a file, one on each line, over
+ * the public SDK.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -7,11 +8,11 @@
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
 
-/* Lines of one append, as the SDK has them. */
+/* Maximum entries of an append, the same number as in the SDK. */
 #define LINES_MAX 1000
 
 typedef struct append_input {
-    const char *lines[LINES_MAX + 1]; /* one more, to see that there are too many */
+    const char *lines[LINES_MAX + 1]; /* one more than allowed, to detect too many */
     uint64_t numbers[LINES_MAX + 1];  /* line numbers in the file */
     size_t count;
     arena memory;
@@ -41,12 +42,13 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_TOO_LONG)
         cli_error("%s: a line has over %u bytes", source->name, CARDBOX_CONTENT_MAX);
     else if (state == LINE_READ)
-        cli_error("%s has over %d entries: append them in parts, or import a file of all",
-                  source->name, LINES_MAX);
+        cli_error("%s has over %d entries: append them in parts, or import the file", source->name,
+                  LINES_MAX);
     return state == LINE_END;
 }
 
-/* Prints the error with the line of the file instead of the store's "entries[1]". */
+/* Prints the error with the number of the line in the file, instead of the SDK's index, such as
+ * "entries[1]". */
 static cli_exit print_rejection(const append_input *input, const cli_call *call)
 {
     static const char begin[] = "entries[";
@@ -62,8 +64,8 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
                          number + digits.len + 1);
 }
 
-/* Prints the number of new entries and the id of the last one, and warns of entries of unknown
- * types, which are never part of a context. */
+/* Prints the answer as JSON, or the number of new entries and the id of the last entry. Warns about
+ * entries of unknown types, which are never part of a context. */
 static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
                              int64_t version, bool json)
 {
@@ -89,7 +91,7 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
     if (json) {
         term_print_json(answer);
     } else if (last == NULL) {
-        printf("session %s   version %" PRId64 "   nothing appended: no entry came in\n", session,
+        printf("session %s   version %" PRId64 "   nothing appended: the input is empty\n", session,
                version);
     } else {
         printf("session %s   version %" PRId64 "   %s entr%s appended", session, version,
@@ -103,8 +105,8 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
     return CLI_DONE;
 }
 
-/* Creates the session first if a dialect is given, in one transaction, so that rejected entries
- * leave no empty session. */
+/* Appends the entries. If a dialect is given, first creates the session in the same transaction, so
+ * that no empty session is left if the entries are rejected. */
 static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
                                             const append_input *input, char **answer)
 {
@@ -138,7 +140,7 @@ static cli_exit append_and_print(cli_call *call, const append_input *input)
     cardbox_status status = append_in_transaction(&version, call, input, &answer);
 
     if (status == CARDBOX_NOT_FOUND && strncmp(call->err.message, "session not found", 17) == 0)
-        cli_error("session %s not found: --create pi or --create plain makes it", session);
+        cli_error("session %s not found: --create pi or --create plain creates it", session);
     else if (status != CARDBOX_OK)
         end = print_rejection(input, call);
     else
@@ -167,21 +169,21 @@ const cli_command cli_session_append = {
     .arguments = "SESSION [FILE]",
     .summary = "append entries, all or none",
     .description =
-        "FILE, or the standard input, has one entry a line, each with a type. Without a "
-        "parentId it goes on from the one before, the first one from the head; null makes "
-        "a root. One without an id is given one; one with an id that is there already is "
-        "left alone. The head moves to the last one, whose id is printed; --json has all ids. "
-        "An entry of an unknown type is stored with a warning; it is never part of a context. The "
-        "types and their members are in cardbox(1), ENTRIES.",
+        "FILE, or the standard input, has one entry with a type on each line. If an entry has no "
+        "parentId, its parent is the entry before it, or the head for the first entry; null makes "
+        "a root. An entry without an id gets a new id; an entry that exists already does not "
+        "change. The head moves to the last entry, whose id is printed; --json prints all ids. "
+        "Entries of unknown types are stored with a warning, and are never part of a context. The "
+        "section ENTRIES of cardbox(1) describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
-        SESSION_DIALECT("create", "make the session if it is missing and the entries are good"),
+        SESSION_DIALECT("create", "create a missing session, unless entries are rejected"),
         CLI_TEXT("key", append.key, "KEY",
-                 "append key: the same one appends once; each entry then needs an id"),
+                 "append key: one key appends only once; each entry needs an id"),
         CLI_INT("expected-version", append.expected_version, "N",
-                "only if the session is at this version", 1, INT32_MAX)),
+                "append only if the session has this version", 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .without_database = true, /* the file is read first */
+    .without_database = true, /* the file is read before the database is opened */
     .run = append_file,
 };

@@ -6,7 +6,8 @@
 #include "base/isotime.h"
 #include "cli/session/session_internal.h"
 
-/* Somebody else may write between our look at the head and the label behind it. */
+/* Attempts to append a label. An attempt fails if another writer changes the session after we have
+ * read its head. */
 #define LABEL_ATTEMPTS 8
 
 /* --- fork --- */
@@ -32,12 +33,12 @@ static cli_exit fork_session(cli_call *call)
 const cli_command cli_session_fork = {
     .name = "session fork",
     .arguments = "SESSION [ENTRY]",
-    .summary = "make a new session of the path to an entry, or to the head",
+    .summary = "make a new session from the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options = CLI_IN_PROJECT(
-        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-        CLI_TEXT("session", new_id, "ID", "another name of --new-id, as in session import")),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+                       CLI_TEXT("session", new_id, "ID", "the same as --new-id")),
     .origins = {{"new_session_id", "--new-id"}},
     .run = fork_session,
 };
@@ -47,7 +48,7 @@ const cli_command cli_session_fork = {
 static bool check_expected(const cli_call *call)
 {
     return call->arguments[1] != NULL || call->expected_head == NULL ||
-           cli_error_and(false, "--expected goes with an ENTRY to move the head to");
+           cli_error_and(false, "--expected needs the ENTRY to which the head moves");
 }
 
 static cli_exit move_or_show_head(cli_call *call)
@@ -74,7 +75,7 @@ static cli_exit move_or_show_head(cli_call *call)
                              json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
                                        entry, "version", (json_int_t)version),
                              "session %s   version %" PRId64 "   head %s", session, version,
-                             entry ? entry : "nowhere: it is empty");
+                             entry ? entry : "none: the session is empty");
     cardbox_sessions_free(found);
     return end;
 }
@@ -82,18 +83,19 @@ static cli_exit move_or_show_head(cli_call *call)
 const cli_command cli_session_head = {
     .name = "session head",
     .arguments = "SESSION [ENTRY]",
-    .summary = "show where a session goes on, or move it to another entry",
+    .summary = "show the head of a session, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("expected", expected_head, "ENTRY", "move it only if it is here now")),
+        CLI_TEXT("expected", expected_head, "ENTRY", "move the head only if it is this entry now")),
     .check = check_expected,
     .run = move_or_show_head,
 };
 
 /* --- label --- */
 
-/* Appends the line of a label entry. Without a label it removes the entry's label. */
+/* Appends a label entry as JSON. If `label` is NULL or "", this entry removes the target's label.
+ */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
     char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
@@ -107,7 +109,8 @@ static void add_label(buf *out, const char *parent, const char *target, const ch
                                  label));
 }
 
-/* Puts the label behind the head, if nobody has moved it meanwhile. */
+/* Appends a label entry to the head. CARDBOX_CONFLICT: the session has changed since its head was
+ * read. */
 static cardbox_status put_label(cli_call *call, const char *target, int64_t *version)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
@@ -139,7 +142,7 @@ static cli_exit label_entry(cli_call *call)
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    /* The target must exist. */
+    /* Checks that the labelled entry exists. */
     cardbox_status status = cardbox_session_path(&path, call->db, call->project, call->arguments[0],
                                                  entry, 0, 1, false, &call->err);
     cardbox_entries_free(path);
@@ -158,8 +161,8 @@ static cli_exit label_entry(cli_call *call)
 const cli_command cli_session_label = {
     .name = "session label",
     .arguments = "SESSION ENTRY [LABEL]",
-    .summary = "give an entry a label, or take it away",
-    .description = "A label is an entry of its own, behind the head, to which the head moves.",
+    .summary = "set the label of an entry, or remove it",
+    .description = "A label is a separate entry, which follows the head and becomes the head.",
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),

@@ -1,6 +1,6 @@
 /*
- * session_context.c: `cardbox session context`: the context of an entry, the repairs that its API
- * needs, and the difference of two contexts. Over the public SDK.
+ * session_context.c: `cardbox session context`: prints the context of an entry with its repairs, or
+ * the difference of two contexts, over the public SDK.
  */
 #include "cli/session/session_internal.h"
 #include "cli/view/context_view.h"
@@ -31,9 +31,9 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
     if (shared == a_count && shared == b_count)
         return cli_print(json, sides, "the contexts are the same: %zu message%s", shared,
                          shared == 1 ? "" : "s");
-    return cli_print(json, sides, "messages that are the same: %zu; then %s has %zu more, %s %zu",
-                     shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
-                     b_count - shared);
+    return cli_print(json, sides,
+                     "equal messages at the beginning: %zu; then %s has %zu more, %s %zu", shared,
+                     a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
 }
 
 /* --- the command --- */
@@ -66,16 +66,15 @@ static cli_exit show_context(cli_call *call)
 const cli_command cli_session_context = {
     .name = "session context",
     .arguments = "SESSION [ENTRY]",
-    .summary = "write the messages that a model is given at an entry, or at the head",
+    .summary = "print the messages for a model that continues an entry, or the head",
     .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
                    "where there is one; on stderr the model, and what was repaired so that its API "
                    "takes them. With --json one object of both.",
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
-    .options =
-        CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
-                       CLI_TEXT("compare", compare, "ENTRY",
-                                "say how many messages this entry's context shares with it")),
+    .options = CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
+                              CLI_TEXT("compare", compare, "ENTRY",
+                                       "count the messages in common with this entry's context")),
     .run = show_context,
 };

@@ -1,7 +1,7 @@
 /*
- * session_draw.c: lines of a tree in the order of a walk over it. A session may branch at every one
- * of its hundred thousand entries, so nothing here recurses, and indentation has an end. Must not
- * know where entries come from.
+ * session_draw.c: draws the tree of a session with one line for each entry. A session may branch at
+ * every one of its hundred thousand entries, so no function is recursive, and the indentation is
+ * limited. Must not know where the entries come from.
  */
 #include "cli/session/session_internal.h"
 
@@ -10,19 +10,19 @@
 enum {
     ROLE_COLUMNS = 9,
     GAP = 2,
-    TEXT_MAX = 120,    /* columns, where no terminal cuts; */
-    ID_MAX = 1024,     /* ids are cut on terminals only, */
-    ID_SHOWN = 36,     /* in the middle, and to this many columns */
-    TOOLS_MAX = 30,    /* columns of the names of tools, */
-    LABEL_MAX = 40,    /* and of a label */
-    ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
-    MARKS_AT_MAX = 72, /* where marks are aligned at most: longer texts push their own */
-    KEEP = 2,          /* entries at both ends of a run that are never folded, */
-    FOLD_LEAST = 4,    /* the least that a line replaces, */
-    WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
-    STEP = 2,          /* columns of a level */
-    LEVELS_SHOWN = 40, /* at most; fewer on a narrow terminal */
-    STRAIGHT_FROM = 8  /* the level from which the last branch goes on in its parent's column */
+    TEXT_MAX = 120,    /* maximum columns of a text if stdout is not a terminal */
+    ID_MAX = 1024,     /* maximum columns of an id if stdout is not a terminal */
+    ID_SHOWN = 36,     /* columns to which longer ids are cut in their middle on a terminal */
+    TOOLS_MAX = 30,    /* maximum columns of the names of tools */
+    LABEL_MAX = 40,    /* maximum columns of a label */
+    ID_ALIGN_MAX = 40, /* longer ids do not widen the column of ids */
+    MARKS_AT_MAX = 72, /* marks are aligned at this column at most; longer texts shift theirs */
+    KEEP = 2,          /* entries at each end of a run that are never folded */
+    FOLD_LEAST = 4,    /* minimum entries that one line replaces */
+    WHOLE_MAX = 40,    /* trees with up to this number of entries are not folded */
+    STEP = 2,          /* columns of indentation for each level */
+    LEVELS_SHOWN = 40, /* maximum levels of indentation; fewer on a narrow terminal */
+    STRAIGHT_FROM = 8  /* from this level on, the last branch continues in its parent's column */
 };
 
 #define NONE SIZE_MAX
@@ -31,9 +31,9 @@ enum {
 typedef struct node {
     size_t first_child, last_child, next;
     size_t children;
-    size_t before, after; /* entries in its run above and below it */
-    size_t level;         /* branches above it that are drawn */
-    bool begins;          /* a branch: it has siblings */
+    size_t before, after; /* number of entries in the same run above and below this one */
+    size_t level;         /* level of indentation */
+    bool begins;          /* a branch begins here, one level deeper than its parent */
 } node;
 
 typedef struct drawing {
@@ -42,9 +42,9 @@ typedef struct drawing {
     size_t count;
     session_tree_options options;
     node *nodes;
-    size_t *order; /* the entries as they are drawn */
+    size_t *order; /* indexes of the entries in the order of drawing */
     size_t drawn;
-    bool *bars;       /* true for levels on which another branch follows */
+    bool *bars;       /* true for levels on which another branch follows below */
     size_t levels;    /* shown */
     int id_columns;   /* 0: no ids */
     int marks_at;     /* the column where marks begin */
@@ -79,8 +79,9 @@ static void link_children(drawing *d)
     }
 }
 
-/* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
- * instead: a line of work with a hundred side branches has no hundred levels. */
+/* Appends an entry to the order, and sets its level. A child that has siblings begins a branch, one
+ * level deeper. From STRAIGHT_FROM on, the last child stays in its parent's column, so that a
+ * path with a hundred side branches does not need a hundred levels. */
 static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
@@ -140,7 +141,7 @@ static bool is_foldable(const drawing *d, size_t i)
            entry->label.len == 0 && !entry->is_head;
 }
 
-/* How many entries from this one on are left out; 0: it is drawn. */
+/* Returns how many entries from position k of the order on are left out; 0: the entry is drawn. */
 static size_t folded_at(const drawing *d, size_t k)
 {
     size_t end = k;
@@ -152,7 +153,8 @@ static size_t folded_at(const drawing *d, size_t k)
 
 /* --- lines --- */
 
-/* The columns to the left of an entry: a bar for each branch that goes on below. */
+/* Appends the indentation of an entry, with a bar for each branch that continues below. Returns its
+ * columns. */
 static int add_indent(drawing *d, const node *n)
 {
     size_t first = n->level > d->levels ? n->level - d->levels + 1 : 1;
@@ -185,7 +187,8 @@ static void add_spaces(buf *out, int count)
         buf_char(out, ' ');
 }
 
-/* -> read, write  [good]  (head) */
+/* Puts the marks of an entry into d->marks: `-> read, write  [good]  (head)`. Returns their
+ * columns. */
 static int add_marks(drawing *d, const session_tree_entry *entry)
 {
     int columns = 0;
@@ -226,7 +229,7 @@ static int add_id(drawing *d, slice id)
     return start_width + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
 }
 
-/* "o ", the id if wanted, and the role. */
+/* Appends "o ", the id if ids are shown, and the role of an entry. Returns their columns. */
 static int add_who(drawing *d, const session_tree_entry *entry)
 {
     int columns = 2;
@@ -256,14 +259,14 @@ static void end_line(drawing *d)
     buf_reset(&d->line, 65536);
 }
 
-/* The columns that the marks leave for the text. */
+/* Returns the maximum columns of the text of an entry, beside its marks. */
 static int room_for_text(const drawing *d, int used, int marks)
 {
     int width = d->options.width - used - (marks > 0 ? marks + GAP : 0);
 
     if (d->options.width == 0)
         return TEXT_MAX;
-    return width > 1 ? width - 1 : 1; /* one is the ellipsis's */
+    return width > 1 ? width - 1 : 1; /* one column is for the ellipsis */
 }
 
 static void draw_entry(drawing *d, size_t i)
@@ -325,7 +328,7 @@ static void measure_ids(drawing *d)
         d->id_columns = 1;
 }
 
-/* Finds the column of all marks, so that the widest still fits. */
+/* Finds the column at which all marks begin, so that the widest marks still fit. */
 static void measure_marks(drawing *d)
 {
     int most = MARKS_AT_MAX;

@@ -6,7 +6,7 @@
 
 /* --- lists, a page at a time --- */
 
-/* The indexes of a page's entries, sorted by line number. NULL: out of memory. */
+/* Returns the indexes of a page's entries, sorted by line number. NULL: out of memory. */
 static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
 {
     size_t count = cardbox_entries_count(entries);
@@ -23,8 +23,8 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Prints entries with a mark at the session's head, and frees them. Pages of labels are ordered by
- * id; people get the order of the conversation. */
+/* Prints entries with a mark at the session's head, and frees them. Labelled entries, whose pages
+ * are ordered by descending id, are printed in the order of their lines. */
 static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool are_labelled,
                                 const char *none)
 {
@@ -49,7 +49,8 @@ static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool a
     return status;
 }
 
-/* The second argument is the entry whose children are listed, or NULL. */
+/* Prints a page of a list. The command's second argument is the parent of listed children, or NULL.
+ */
 static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
@@ -80,12 +81,12 @@ static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char
                                                 .run = list_##variable}
 
 LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
-             "list the entries that nothing follows", "session leaves --project demo demo-session");
+             "list the entries without children", "session leaves --project demo demo-session");
 LIST_COMMAND(branch_points, CARDBOX_ENTRIES_BRANCH_POINTS, "the session has no branches",
-             "session branch-points", "SESSION", "list the entries that more than one follows",
+             "session branch-points", "SESSION", "list the entries with several children",
              "session branch-points --project demo demo-session");
 LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "nothing follows it", "session children",
-             "SESSION [ENTRY]", "list what follows an entry, or the roots",
+             "SESSION [ENTRY]", "list the children of an entry, or the roots",
              "session children --project demo demo-session 5e55000a");
 LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session labels", "SESSION",
              "list the entries that have a label", "session labels --project demo demo-session");
@@ -113,7 +114,7 @@ const cli_command cli_session_path = {
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
     .options = CLI_IN_PROJECT(
-        CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
+        CLI_INT("from", from_depth, "DEPTH", "only from this depth on; roots have 0", 0, INT32_MAX),
         CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
     .run = show_path,
 };
@@ -139,10 +140,11 @@ static cli_exit show_diff(cli_call *call)
 const cli_command cli_session_diff = {
     .name = "session diff",
     .arguments = "SESSION A B",
-    .summary = "show where the paths to two entries part",
+    .summary = "compare the paths to two entries",
     .description =
-        "First the last entry on both paths, then the entries on the path to A only, then to B.",
+        "Prints the last entry on both paths, then the rest of the path to A, then that to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
-    .options = CLI_IN_PROJECT(CLI_LIMIT),
+    .options = CLI_IN_PROJECT(CLI_INT(
+        "limit", limit, "N", "maximum rows of each path (default 1000)", 1, CARDBOX_PAGE_MAX)),
     .run = show_diff,
 };

@@ -50,18 +50,18 @@ static cli_exit export_session(cli_call *call)
 const cli_command cli_session_export = {
     .name = "session export",
     .arguments = "SESSION [FILE]",
-    .summary = "write a session as JSON Lines, to the byte as it was imported",
+    .summary = "write a session as JSON Lines, byte for byte as imported",
     .description =
-        "Appended entries follow in the order of their arrival. FILE is renamed from FILE.partial "
-        "when it is complete; -, the default, is the standard output. Entries without a "
-        "counterpart in the other dialect are counted on standard error.",
+        "Appended entries follow in the order of their appends. FILE is renamed from FILE.partial "
+        "when it is complete; -, the default, is the standard output. After a conversion, the "
+        "number of entries without a counterpart is printed on standard error.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
     .options =
         CLI_OPTIONS(CLI_DSN, CLI_PROJECT,
                     CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-                    SESSION_DIALECT("dialect", "convert it (default: as it is)"),
-                    SESSION_DIALECT("to", "the same, as session convert has it")),
+                    SESSION_DIALECT("dialect", "convert the session to this dialect"),
+                    SESSION_DIALECT("to", "the same as --dialect")),
     .run = export_session,
 };

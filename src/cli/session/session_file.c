@@ -5,10 +5,10 @@
 #include "cli/files.h"
 #include "model/session/convert.h"
 
-/* Bytes of a file that is read whole. */
+/* Maximum bytes of a file, which is read as a whole. */
 #define FILE_MAX ((size_t)1 << 32)
 
-/* Uses a file that was read. */
+/* Checks or converts a file that was read, and returns the exit status. */
 typedef cli_exit (*file_use)(session_file *file, cli_call *call);
 
 static cli_exit with_file(file_use use, cli_call *call)
@@ -28,7 +28,7 @@ static cli_exit with_file(file_use use, cli_call *call)
 
 /* --- check --- */
 
-/* Draws what is in the tree. */
+/* Draws the tree of the file's entries. */
 static void print_tree(const session_file *file, cli_call *call)
 {
     arena memory = ARENA_INIT;
@@ -91,16 +91,16 @@ static cli_exit check_session_file(cli_call *call)
 const cli_command cli_session_check = {
     .name = "session check",
     .arguments = "FILE",
-    .summary = "say what is in a session's file, without a database",
+    .summary = "check a session's file, without a database",
     .description =
-        "FILE is JSON Lines of either dialect, or - for the standard input. Exit status 1 if there "
-        "are lines that are no entries, or entries that can't be in the tree.",
+        "FILE is JSON Lines of either dialect; - is the standard input. The exit status is 1 if "
+        "there are bad lines, cycles, or two entries with one id and different content.",
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
     .options = CLI_OPTIONS(CLI_FLAG("tree", tree, "draw the tree instead of the report"),
-                           CLI_FLAG("all", all, "fold no long runs of the tree"),
-                           CLI_FLAG("ids", ids, "show the ids in the tree"), CLI_JSON),
+                           CLI_FLAG("all", all, "do not fold long runs of the tree"),
+                           CLI_FLAG("ids", ids, "show the ids of entries in the tree"), CLI_JSON),
     .without_database = true,
     .run = check_session_file,
 };
@@ -114,7 +114,7 @@ static cli_exit convert_file(session_file *file, cli_call *call)
     size_t left_out, not_in_context;
 
     if (call->dialect == (int)file->dialect)
-        return cli_error_and(CLI_FAILED, "the file is %s already",
+        return cli_error_and(CLI_FAILED, "the dialect of the file is %s already",
                              session_dialect_name(call->dialect));
     cli_check_memory(
         session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory));
@@ -138,15 +138,15 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "Writes to the standard output. Each line holds the original line, so that converting back "
-        "restores the same entries. These are not part of contexts in the other dialect: "
-        "compactions, "
-        "commands of the user's own, settings of model and thinking, plain's system, messages that "
-        "failed, images and signed thinking. Their number is reported on standard error.",
+        "Writes to the standard output. Each line contains the original line, so that converting "
+        "back restores the same entries. These are not in contexts after the conversion: "
+        "compactions, commands that the user ran, settings of model and thinking, plain's system, "
+        "failed messages, and in plain images and signed thinking. The number of such entries is "
+        "reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options = CLI_OPTIONS(SESSION_DIALECT("to", "default: the one that the file is not"),
-                           SESSION_DIALECT("dialect", "the same, as session export has it")),
+    .options = CLI_OPTIONS(SESSION_DIALECT("to", "the dialect of the output"),
+                           SESSION_DIALECT("dialect", "the same as --to")),
     .without_database = true,
     .run = convert_session_file,
 };

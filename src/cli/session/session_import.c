@@ -7,15 +7,15 @@
 #include "cli/files.h"
 #include "model/session/entry.h"
 
-/* Bytes of the file's beginning in which a header or an entry must stand. */
+/* Bytes at the beginning of a file that must contain a header or an entry. */
 #define BEGINNING_BYTES 65536
 
 typedef struct import_state {
     cli_source from;
-    slice beginning_bytes; /* read already, returned first */
+    slice beginning_bytes; /* bytes that are read already; read_file() returns them first */
     term_progress progress;
     uint64_t bytes, lines;
-    int failure; /* errno of a read */
+    int failure; /* errno of a failed read; 0: none */
     arena memory;
 } import_state;
 
@@ -42,15 +42,15 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
     return (ptrdiff_t)count;
 }
 
-/* --- which session, and whether it is one --- */
+/* --- the beginning of the file --- */
 
 typedef struct beginning {
-    uint64_t lines;  /* up to the first header or entry */
-    bool is_session; /* there is one, or a line that is cut at the end */
+    uint64_t lines;  /* number of lines up to the first header or entry */
+    bool is_session; /* a header or an entry was found, or an object that is cut at the end */
     bool is_named;   /* the first object is a header with an id */
-    bool is_project; /* an object is a line of a project's export */
+    bool is_project; /* an object has a string "kind", as in the export of a project */
     bool has_object;
-    uint64_t bad; /* the first line that is no entry; 0: all are blank */
+    uint64_t bad; /* number of the first bad line; 0: none */
     const char *reason;
 } beginning;
 
@@ -77,7 +77,7 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads the beginning; read_file() returns it first. */
+/* Reads the beginning of the file and checks its lines. read_file() returns these bytes first. */
 static void read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
@@ -92,21 +92,22 @@ static void read_beginning(beginning *begin, import_state *state)
     cli_check_memory(!state->memory.failed);
 }
 
-/* Reports a file that is not a session. Empty files and white space are accepted. */
+/* Prints an error and returns false if the file is not a session. Files that are empty or only
+ * white space are accepted. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
     if (begin->is_session || begin->bad == 0)
         return true;
     cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
-              "%s, --force keeps the lines all the same",
+              "%s, --force stores the lines anyway",
               state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
               begin->reason,
               begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
     return false;
 }
 
-/* The id of --session, NULL for that of the file's header, or the name of the file: "one" for
- * "logs/one.jsonl". */
+/* Returns the id of --session, or if the file's header has no id, the name of the file: "one" for
+ * "logs/one.jsonl". NULL: the SDK uses the id in the header, if it has one. */
 static const char *choose_session(import_state *state, const beginning *begin, const cli_call *call)
 {
     const char *slash = strrchr(state->from.name, '/');
@@ -138,7 +139,7 @@ static void print_title(const cardbox_session_report *report)
     else if (counts.not_kept > 0)
         puts("nothing new");
     else
-        puts("nothing new, it has all of this already");
+        puts("nothing new: the session has all lines already");
 }
 
 static cli_exit print_report(const cardbox_session_report *report, bool json)
@@ -175,7 +176,7 @@ static cli_exit import(cli_call *call, import_state *state)
     if (report != NULL && status == CARDBOX_OK) {
         end = print_report(report, call->json);
     } else if (state->failure != 0) {
-        cli_error("cannot read %s: %s; what came before is imported", state->from.name,
+        cli_error("cannot read %s: %s; the lines before are imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {
@@ -184,7 +185,7 @@ static cli_exit import(cli_call *call, import_state *state)
     } else {
         end = cli_failed(call);
         if (status != CARDBOX_CONFLICT)
-            cli_note("run it again: lines that are stored already do not change");
+            cli_note("repeat the import: lines that are stored do not change");
     }
     cardbox_session_report_free(report);
     return end;
@@ -206,11 +207,11 @@ static cli_exit import_file(cli_call *call)
 const cli_command cli_session_import = {
     .name = "session import",
     .arguments = "[FILE]",
-    .summary = "read a session from JSON Lines, every line of it",
+    .summary = "import all lines of a session from JSON Lines",
     .description =
-        "FILE has either dialect; - (the default) is the standard input. Lines that are "
-        "not entries are kept for exports and reported; the exit status is then 1. The "
-        "same file again writes nothing, a longer version its new lines. Files of another "
+        "FILE has either dialect; - (the default) is the standard input. Lines that are not "
+        "entries are stored for exports. Bad lines are reported; the exit status is then 1. The "
+        "same file again writes nothing; a longer version appends its new lines. Files of another "
         "session, or without an entry or header in their first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
@@ -219,9 +220,9 @@ const cli_command cli_session_import = {
                  "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(
             "force", force,
-            "also into a session of the other dialect, or whose header has another id; also a file "
-            "without any entry in its beginning")),
+            "import also if the session has another dialect or id than the file, or if the file "
+            "does not begin like a session")),
     .origins = {{"session_id", "--session"}},
-    .without_database = true, /* the file is opened first */
+    .without_database = true, /* the file is opened before the database */
     .run = import_file,
 };

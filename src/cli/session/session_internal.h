@@ -1,6 +1,6 @@
 /*
- * session_internal.h: what the commands of sessions share: rows and objects of entries, pages of
- * them, reports, and the drawing of a tree.
+ * session_internal.h: functions that the commands of sessions share: for rows and objects of
+ * entries, pages of entries, reports, and trees.
  */
 #ifndef CLI_SESSION_INTERNAL_H
 #define CLI_SESSION_INTERNAL_H
@@ -17,10 +17,10 @@
 /* Appends a session as a JSON object, without the closing brace. */
 void session_object(buf *out, const cardbox_session *session);
 
-/* The text of an entry's line, or a note if the line was too long to be read. */
+/* Makes the preview of an entry. Its text is a note if the line was too long to be read. */
 void session_entry_preview(session_preview *out, const cardbox_entry *entry, arena *memory);
 
-/* The entries that a command lists, and how. */
+/* The entries that a command lists, and how it prints them. */
 typedef struct session_listed {
     const cardbox_entries *entries;
     const char *head;    /* id of the session's head, which gets a mark; NULL: no mark */
@@ -29,33 +29,35 @@ typedef struct session_listed {
     const size_t *order; /* indexes of `entries` in the order of the rows; NULL: 0, 1, 2, ... */
 } session_listed;
 
-/* `of` is a session_listed. */
+/* How to print entries: the list `of` is a session_listed. */
 extern const listing session_listing;
 cli_exit session_listing_print(const session_listed *of, bool json, const char *none);
 
-/* Warns of entries that have no counterpart in the other dialect, if `count` is not 0. */
+/* Unless `count` is 0, warns that `count` entries have content without a counterpart in the other
+ * dialect. */
 void session_warn_not_in_context(size_t count);
 
 /* --- pages of entries --- */
 
 typedef void (*session_page_use)(void *arg, const cardbox_entries *page);
 
-/* Uses the pages of the session that the first argument names; `json_max` as cardbox_entry_page has
- * it. */
+/* Reads all entries of the session that the command's first argument names, and calls `use` for
+ * each page. `json_max` is that of cardbox_entry_page. */
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg);
 
-/* Replaces *entry, an abbreviated entry id of the first argument's session, by the whole id.
- * It may have four or more bytes of the id's beginning, or lack its middle as in tables. An unknown
- * id stays as it is; so does NULL. The memory of *entry is reused by the next call but one. False:
- * an error was printed. */
+/* Replaces *entry, an abbreviated id of an entry of the command's session, by the whole id. The
+ * abbreviation is a prefix of at least four bytes, or lacks the middle of the id, as in tables.
+ * NULL and unknown ids do not change. The memory of *entry is reused by the next call but one.
+ * False: an error was printed. */
 bool session_find_entry(cli_call *call, const char **entry);
 
-/* --- reports of lines, which are the JSON objects that programs get --- */
+/* --- reports of checks and imports, which are JSON objects --- */
 
-/* Prints the counts that are not 0, then the first issues with their lines. */
+/* Prints a report as text: the counts that are not 0, then the first issues with their line
+ * numbers. */
 void session_report_print(slice report);
 
-/* True if the report has lines that are in no tree: bad ones, conflicts, cycles. */
+/* True if the report counts bad lines, conflicts or cycles. */
 bool session_report_is_bad(slice report);
 
 /* --- trees: branches, the head, labels, long runs folded --- */
@@ -64,13 +66,13 @@ bool session_report_is_bad(slice report);
 
 typedef struct session_tree_entry {
     slice id;
-    size_t parent; /* its index; SESSION_TREE_ROOT: none */
+    size_t parent; /* index of the parent; SESSION_TREE_ROOT: none */
     slice role;    /* "user", "assistant", "result", ... */
-    slice text;    /* as it comes from outside */
+    slice text;    /* untrusted */
     slice label;   /* empty: none */
-    slice tools;   /* the tools that it calls: "read, write"; may be empty */
+    slice tools;   /* names of the called tools: "read, write"; may be empty */
     bool is_head;
-    slice parent_id; /* for the caller: is not drawn */
+    slice parent_id; /* used only by the caller, not drawn */
 } session_tree_entry;
 
 typedef struct session_tree_options {
@@ -79,7 +81,7 @@ typedef struct session_tree_options {
     bool ids;  /* show them */
 } session_tree_options;
 
-/* Prints a line an entry, siblings in the order of the entries. */
+/* Draws a tree, with one line for each entry. Siblings are in the order of `entries`. */
 void session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
                         const session_tree_options *options);
 

@@ -3,7 +3,8 @@
  */
 #include "cli/session/session_internal.h"
 
-/* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */
+/* Minimum bytes of an abbreviated id. A shorter one is rejected, because a mistyped id could match
+ * another entry. */
 #define BEGINNING_MIN 4
 
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg)
@@ -30,12 +31,12 @@ cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_u
     return status;
 }
 
-/* --- the entry that is meant --- */
+/* --- abbreviated ids --- */
 
 typedef struct search {
     slice begin, end;
     size_t count;
-    char *found; /* CARDBOX_CARD_ID_MAX + 1 bytes for the first */
+    char *found; /* receives the first id that matches: CARDBOX_CARD_ID_MAX + 1 bytes */
 } search;
 
 static void search_page(void *arg, const cardbox_entries *page)

@@ -3,10 +3,11 @@
  */
 #include "cli/session/session_internal.h"
 
-/* Issues that are shown; --json has more. */
+/* Maximum number of issues that are printed; --json prints more. */
 #define SHOWN 50
 
-/* Adds a text, or a number other than 0, with its name: "branch_points" as "branch points". */
+/* Adds a row with a name, such as "branch points", and a value that is a text or a number above 0.
+ */
 static void add_member(table *t, slice key, scan_value value)
 {
     char number[TERM_NUMBER_SIZE];
@@ -27,7 +28,8 @@ static void add_member(table *t, slice key, scan_value value)
     buf_free(&text);
 }
 
-/* True for members that repeat others: the session's id, and "kept" if it only counts headers. */
+/* True for members that are not printed: the session's id, and "kept" if there are no issues and it
+ * only counts headers. */
 static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));

@@ -1,5 +1,5 @@
 /*
- * session_rows.c: makes rows and objects of the SDK's results.
+ * session_rows.c: makes rows of tables and JSON objects from sessions and entries.
  */
 #include "cli/session/session_internal.h"
 
@@ -9,14 +9,14 @@
 /* The maximum width of the names of tools. */
 #define TOOLS_MAX 30
 
-/* The names of cardbox_entry.side. */
+/* The names of the values of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
 void session_warn_not_in_context(size_t count)
 {
     if (count > 0)
-        cli_warning("%zu entr%s no counterpart, or none for images and signed thinking: no model "
-                    "sees that in the other dialect",
+        cli_warning("%zu entr%s content that has no counterpart in the other dialect, and is not "
+                    "part of contexts there",
                     count, count == 1 ? "y has" : "ies have");
 }
 
@@ -37,7 +37,7 @@ void session_object(buf *out, const cardbox_session *session)
     buf_member_text(out, "updated_at", slice_of(session->updated_at));
 }
 
-/* Appends the object of an entry; of its line only if it was read and `with_line`. */
+/* Appends an entry as an object, with its JSON if `with_line` and the JSON was read. */
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
     json_t *children = entry->children > 0 ? json_integer(entry->children) : NULL;
@@ -83,7 +83,8 @@ void session_entry_preview(session_preview *out, const cardbox_entry *entry, are
             .role = type, .text = SLICE("(too long to be shown)"), .tools = SLICE("")};
 }
 
-/* (head) [good] 3 children -> read, write: what is cut is at the end. */
+/* Adds a cell with the marks of an entry: `(head) [good] 3 children -> read, write`. The names of
+ * tools are last, because the end of a long cell is cut. */
 static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *preview,
                       bool is_head)
 {
@@ -96,7 +97,7 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_pre
     if (entry->children > 0)
         buf_printf(&marks, "%" PRId64 " children ", entry->children);
     if (entry->missing_parent != NULL)
-        buf_text(&marks, "(its parent is not there) ");
+        buf_text(&marks, "(its parent is missing) ");
     if (preview->tools.len > 0) {
         buf_text(&marks, "-> ");
         term_add_line(&marks, preview->tools, TOOLS_MAX);

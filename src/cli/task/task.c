@@ -25,19 +25,19 @@ static cli_exit run_task(cli_call *call)
 const cli_command cli_task_run = {
     .name = "task run",
     .arguments = "GOAL",
-    .summary = "give an agent a task, and print the task's id",
-    .description = "It runs as soon as a cardbox-worker is free.",
+    .summary = "create a task for an agent, and print the task's id",
+    .description = "The task runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
     .options = CLI_IN_PROJECT(
         CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
-        CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the task that this is a part of"),
-        CLI_FLAG("follow", follow, "show the events of the task until it is finished")),
+        CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the parent of the new subtask"),
+        CLI_FLAG("follow", follow, "show the task's events until it is finished")),
     .run = run_task,
 };
 
 /* --- send and cancel --- */
 
-/* True if the task is finished, which is then reported. */
+/* Prints an error and returns true if the task is finished. */
 static bool is_finished(cli_call *call, const char *task_id, const char *advice)
 {
     cardbox_ledger *found = NULL;
@@ -53,7 +53,7 @@ static bool is_finished(cli_call *call, const char *task_id, const char *advice)
     return over;
 }
 
-/* Prints the outcome of sending a message or cancelling. */
+/* Prints the outcome of `task send` (`sent`) or `task cancel`. */
 static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_status status, bool sent)
 {
     if (status == CARDBOX_CONFLICT &&
@@ -65,8 +65,7 @@ static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_statu
                      sent ? "has the message" : "is cancelled");
 }
 
-/* Splits "@TASK MESSAGE" or "@TASK: MESSAGE". False: the line has another form.
- */
+/* Splits "@TASK MESSAGE" or "@TASK: MESSAGE". False: the line has another form. */
 static bool read_address(cardbox_message *out, char *line)
 {
     static const char BLANKS[] = " \t\r\n";
@@ -104,10 +103,10 @@ static cli_exit cancel_task(cli_call *call)
 const cli_command cli_task_send = {
     .name = "task send",
     .arguments = "TASK [MESSAGE]",
-    .summary = "send a message to an unfinished task, which answers it",
+    .summary = "send a message to an unfinished task, which will answer",
     .description =
-        "A finished task cannot be resumed: run a new one. '@TASK MESSAGE' may be given as one "
-        "argument, with a colon after the task's id or without.",
+        "A finished task cannot be resumed: run a new task. '@TASK MESSAGE' or '@TASK: MESSAGE' "
+        "may be given as one argument.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
@@ -118,7 +117,7 @@ const cli_command cli_task_cancel = {
     .name = "task cancel",
     .arguments = "TASK",
     .summary = "stop a task",
-    .description = "Whatever it was doing, nothing more of it is kept.",
+    .description = "Later writes of the task's worker are rejected.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
@@ -127,7 +126,7 @@ const cli_command cli_task_cancel = {
 
 /* --- list --- */
 
-/* The goal is stored text. */
+/* Appends a task as a JSON object. The goal is a JSON string already, as it is stored. */
 static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
@@ -140,7 +139,8 @@ static void add_task_object(buf *out, const void *of, size_t i)
     buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");
 }
 
-/* "failed" of "failed: Maximum iterations reached". */
+/* Adds a cell with the state up to its colon, such as "failed" of "failed: Maximum iterations
+ * reached". */
 static void add_state(table *rows, const cardbox_task *task)
 {
     const char *state = task_state(task);
@@ -204,12 +204,12 @@ static cli_exit list_tasks(cli_call *call)
 
 const cli_command cli_task_list = {
     .name = "task list",
-    .summary = "list the tasks that are not finished, newest first",
-    .description = "Counted are all messages of a task, also those that tell of calls.",
+    .summary = "list unfinished tasks, newest first",
+    .description = "The number of messages includes messages that only describe calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
-    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "also those that are finished"),
-                              CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
+    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "also list finished tasks"),
+                              CLI_INT("skip", skip, "N", "skip the N newest tasks", 0, INT32_MAX),
                               CLI_LIMIT),
     .run = list_tasks,
 };
@@ -229,7 +229,7 @@ static cli_exit follow_task(cli_call *call)
 const cli_command cli_task_show = {
     .name = "task show",
     .arguments = "TASK",
-    .summary = "show what a task has done so far",
+    .summary = "show the events of a task so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_task,
@@ -238,11 +238,11 @@ const cli_command cli_task_show = {
 const cli_command cli_task_follow = {
     .name = "task follow",
     .arguments = "TASK",
-    .summary = "show a task at work, until it is finished",
+    .summary = "show the events of a task until it is finished",
     .description =
-        "On a terminal, a model's text appears as it is generated; else each message when it is "
-        "complete. Text that a lost worker left incomplete is marked. Exit status 1 unless the "
-        "task is a success.",
+        "On a terminal, an answer is printed while the model generates it; otherwise when it is "
+        "complete. An incomplete answer of a worker that died is marked. The exit status is 0 "
+        "only if the task ends with the status success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = follow_task,

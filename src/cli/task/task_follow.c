@@ -9,25 +9,26 @@
 
 enum {
     POLL_MS = 200,
-    MARGIN = 10,               /* columns of the role */
-    LEAST_WIDTH = 20,          /* columns beside the margin, or nothing is wrapped */
-    VALUE_BYTES_MAX = 1 << 20, /* size of a call's value, */
-    VALUE_COLUMNS = 1000,      /* and its width */
-    PATIENCE_MS = 2000,        /* before the note that no worker has the task */
-    KEPT_BYTES = 1 << 16       /* memory that is kept between messages */
+    MARGIN = 10,               /* columns left of the text, which show the role */
+    LEAST_WIDTH = 20,          /* with fewer columns beside the margin, text is not wrapped */
+    VALUE_BYTES_MAX = 1 << 20, /* maximum bytes that are decoded of a member of a call */
+    VALUE_COLUMNS = 1000,      /* maximum columns of such a member */
+    PATIENCE_MS = 2000,        /* time until the note that no worker has claimed the task */
+    KEPT_BYTES = 1 << 16       /* maximum memory of the preview that is kept between messages */
 };
 
 /* --- text that arrives in chunks, beside a margin --- */
 
 typedef struct text_flow {
-    int width; /* INT_MAX: no terminal, or a narrow one; nothing is wrapped */
+    int width; /* INT_MAX: text is not wrapped, without a terminal or on a narrow one */
     int column;
-    bool is_new_line; /* the margin is not printed yet; the caller prints that of the first line */
+    bool is_new_line; /* the next word prints the margin first; the caller prints the first line's
+                         margin */
 } text_flow;
 
 static text_flow text_flow_begin(void)
 {
-    /* The last column stays free: terminals differ in the position of the cursor after it. */
+    /* The last column stays empty: after text in it, terminals differ in the cursor's position. */
     int width = term_width() - 1;
 
     return (text_flow){.width = width < MARGIN + LEAST_WIDTH ? INT_MAX : width, .column = MARGIN};
@@ -53,8 +54,8 @@ static void put_word(text_flow *f, slice word)
     f->column += columns;
 }
 
-/* Prints a chunk; characters that a terminal may interpret are replaced. On a terminal, a word that
- * does not fit begins the next line. */
+/* Prints text, and replaces characters that a terminal may interpret. If the width is limited, a
+ * word that does not fit begins the next line. */
 static void text_flow_add(text_flow *f, slice text)
 {
     while (text.len > 0) {
@@ -78,13 +79,13 @@ static void text_flow_add(text_flow *f, slice text)
 typedef struct watcher {
     cli_call *call;
     cardbox_follow follow;
-    bool live;                                /* a terminal, which gets previews */
-    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* message whose preview is printed; "": none */
-    buf preview;                              /* the preview so far */
-    bool is_preview_open;                     /* the preview's line is not ended */
-    text_flow line;                           /* that line */
-    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* call that was shown last */
-    int64_t call_ms;                          /* when it began */
+    bool live;                                /* stdout is a terminal, so previews are printed */
+    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* id of the message in preview; "": none */
+    buf preview;                              /* text of the preview so far */
+    bool is_preview_open;                     /* the last line of the preview is not ended */
+    text_flow line;                           /* the line of the preview */
+    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* id of the call that was shown last */
+    int64_t call_ms;                          /* time when the last shown call began */
     bool claimed, finished, success;
     int64_t start_ms;                               /* time of the task's start */
     char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
@@ -101,7 +102,7 @@ static void add_stored(buf *line, const char *name, const char *json)
         buf_printf(line, ",\"%s\":%s", name, json);
 }
 
-/* A chunk has no event number and no time. */
+/* Prints an event as a JSON object. An object of a chunk has no number and no time. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
@@ -139,7 +140,7 @@ static void clear_preview(watcher *w)
     buf_reset(&w->preview, KEPT_BYTES);
 }
 
-/* Marks the preview as incomplete: the worker was lost, or it started the answer again. */
+/* Ends the preview with a mark: its worker has died, or has started the answer again. */
 static void mark_broken_off(watcher *w)
 {
     if (w->preview_id[0] == '\0')
@@ -149,7 +150,8 @@ static void mark_broken_off(watcher *w)
            term_off(STYLE_DIM));
 }
 
-/* Prints text of the preview. After other output, a new line begins with the role and a mark. */
+/* Prints text of the preview. After other output, the text begins on a new line with the role, and
+ * if a part of it was printed before, with "(goes on)". */
 static void print_assistant(watcher *w, slice text)
 {
     if (!w->is_preview_open) {
@@ -174,8 +176,8 @@ static void show_chunk(watcher *w, const cardbox_task_event *e)
     buf_text(&w->preview, e->text);
 }
 
-/* Prints the end of the message whose preview is printed. False: it is another message, or the
- * preview lacks a chunk. */
+/* Prints the part of a message that its preview lacks. False: the preview is not of this message,
+ * or is not its beginning, because a chunk was missed. */
 static bool print_remainder(watcher *w, const cardbox_task_event *e)
 {
     slice whole = slice_of(e->text);
@@ -196,7 +198,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
     if (strcmp(e->how, "assistant") == 0)
         mark_broken_off(w);
     end_line(w);
-    bool is_of_call = e->metadata != NULL && /* the call's own line has the same */
+    bool is_of_call = e->metadata != NULL && /* print_call() prints the same */
                       scan_find(scan_whole(slice_of(e->metadata)), "call_id").kind == SCAN_STRING;
     if (is_of_call || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
@@ -208,7 +210,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
 
 /* -- calls -- */
 
-/* Replaces {"error":"..."} by its text. Other details stay unchanged. */
+/* Replaces details of the form {"error":"..."} by the text of the error. */
 static void unwrap_reason(buf *details)
 {
     json_error_t unused;
@@ -221,7 +223,8 @@ static void unwrap_reason(buf *details)
     json_decref(object);
 }
 
-/* Appends a member of a call, a string of JSON, unless it is empty. */
+/* Appends a space and the value of a member of a call, which is JSON in a string, unless the value
+ * is empty or {}. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);
@@ -237,7 +240,7 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
     buf_free(&value);
 }
 
-/* Prints text as one line, cut to `columns`, without its end. */
+/* Prints text as one line, cut to `columns`, without an end of line. */
 static void print_cut(slice text, int columns)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
@@ -247,8 +250,8 @@ static void print_cut(slice text, int columns)
     buf_free(&line);
 }
 
-/* Prints one line: a mark, the ability's name, the seconds that the call took, and `member` of the
- * call's JSON. */
+/* Prints a line about a call: a mark, the ability's name, the duration `took`, and the value of
+ * `member`. */
 static void print_call(const cardbox_task_event *e, const char *mark, term_style style,
                        const char *took, const char *member)
 {
@@ -316,14 +319,14 @@ static void print_event(watcher *w, const cardbox_task_event *e)
         show_end(w, e);
 }
 
-/* True for events that a worker causes. */
+/* True for events which show that a worker has claimed the task. */
 static bool is_of_worker(const cardbox_task_event *e)
 {
     return strcmp(e->what, "claimed") == 0 || strcmp(e->what, "call") == 0 ||
            (strcmp(e->what, "message") == 0 && strcmp(e->how, "assistant") == 0);
 }
 
-/* Stores the position after an event, for the next query. */
+/* Stores the position after an event for the next query, and the state of the task. */
 static void remember_position(watcher *w, const cardbox_task_event *e)
 {
     if (is_chunk(e)) {
@@ -344,7 +347,8 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
     }
 }
 
-/* Prints the new events and chunks, and counts the events. False: *status has the exit status. */
+/* Prints the new events and chunks; *count receives the number of events. False: the query failed,
+ * and *status is the exit status. */
 static bool show_new_events(watcher *w, size_t *count, cli_exit *status)
 {
     cli_call *call = w->call;
@@ -383,7 +387,7 @@ term_style task_state_style(const cardbox_task *task)
     return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
 }
 
-/* Prints the state of an unfinished task, for `task show`. */
+/* Prints the state of a task for `task show`, unless the task is finished. */
 static void show_state(const cardbox_task *task)
 {
     const char *state = task_state(task);

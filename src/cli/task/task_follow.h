@@ -1,5 +1,5 @@
 /*
- * task_follow.h: prints the past and future events of a task.
+ * task_follow.h: prints the events of a task, and its state.
  */
 #ifndef CLI_TASK_FOLLOW_H
 #define CLI_TASK_FOLLOW_H
@@ -7,12 +7,13 @@
 #include "cli/cli.h"
 #include "cli/view/term.h"
 
-/* Prints the events of a task; with `wait` until it is finished, and then CLI_FAILED unless it is a
- * success. */
+/* Prints the past events of a task; with `wait` also later events, until the task is finished. With
+ * `wait`, returns CLI_FAILED unless the status of the finished task is success. */
 cli_exit task_follow_print(cli_call *call, const char *task_id, bool wait);
 
-/* The final status of a task, or else "running", "lost" (its worker does not answer), "waiting" for
- * a worker or "asleep" until there is something to do. */
+/* Returns the completion status of a finished task. For others returns "running", "lost" (the
+ * worker's lease has expired), "waiting" (for a worker or a time) or "asleep" (until a message, or
+ * the end of a subtask). */
 const char *task_state(const cardbox_task *task);
 term_style task_state_style(const cardbox_task *task);
 

@@ -1,6 +1,6 @@
 /*
  * context_view.c: prints a context for `cardbox session context` and `cardbox box context`: the
- * messages on stdout, the repairs on stderr.
+ * messages on stdout, and the report with the repairs on stderr.
  */
 #include "cli/view/context_view.h"
 
@@ -21,7 +21,7 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     session_value_text(out, value);
 }
 
-/* The text after the number of repairs, for one and for several. */
+/* The texts that follow the number of repairs of a kind: for one repair, and for several. */
 static const struct {
     const char *one, *many;
 } WORDS[CONTEXT_REPAIR_KINDS] = {
@@ -71,7 +71,8 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     buf_free(&line);
 }
 
-/* Appends the number of messages, and the number before messages of one role were merged. */
+/* Appends the number of messages, the number before consecutive messages of one role were merged,
+ * and the number before repairs. */
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
@@ -79,12 +80,12 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
 
     buf_printf(out, "; messages: %zu", count);
     if (scan_integer(scan_find(report, "messages_after").text, &after) && after > (int64_t)count)
-        buf_printf(out, " (%" PRId64 " before those of one role in a row became one%s)", after,
-                   cardbox_context_system(built) != NULL ? " and the system's went apart" : "");
+        buf_printf(out, " (%" PRId64 " before messages of one role were merged%s)", after,
+                   cardbox_context_system(built) != NULL ? " and system texts were separated" : "");
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
-/* Prints on stderr; stdout has the messages. */
+/* Prints the report of a context on stderr, as text. */
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));

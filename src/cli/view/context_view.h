@@ -7,14 +7,14 @@
 #include "cardbox/context.h"
 #include "cli/cli.h"
 
-/* The options of such a command. */
+/* The options of the commands that print a context. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
     CLI_CHOICE("format", context.format, "openai|anthropic|entries",                               \
                "the format (default openai)"),                                                     \
-        CLI_FLAG("no-repair", context.no_repair,                                                   \
-                 "leave calls and results as they are, paired or not")
+        CLI_FLAG("no-repair", context.no_repair, "do not pair calls with their results")
 
-/* Prints the messages on stdout and the report on stderr, or one object of both. */
+/* Prints the messages on stdout and the report on stderr. With `json`, prints one object with both
+ * on stdout. */
 void context_view_print(const cardbox_context *built, bool json);
 
 #endif

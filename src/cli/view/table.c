@@ -1,5 +1,6 @@
 /*
- * table.c: collects cells, measures them, prints them aligned. Cells that are cut get an ellipsis.
+ * table.c: collects the cells of a table, measures them, and prints them aligned. A cell that is
+ * cut gets an ellipsis.
  */
 #include "cli/view/table.h"
 
@@ -9,10 +10,10 @@
 enum {
     GAP = 2,            /* between two columns */
     FLEXIBLE_GOOD = 35, /* width of flexible columns below which spare columns are left out */
-    FLEXIBLE_ALIGN = 72 /* if nothing is cut, longer cells shift the rest of their own line only */
+    FLEXIBLE_ALIGN = 72 /* if cells are not cut: longer texts shift the rest of their line */
 };
 
-/* Columns become narrower in this order, down to these widths. */
+/* Columns of these kinds become narrower in this order, down to these widths. */
 static const struct {
     table_kind kind;
     int least;
@@ -25,7 +26,8 @@ static const struct {
              {TABLE_RIGHT, 8},
              {TABLE_WORD, 9}};
 
-/* Columns are left out in this order, each time from the right, if the table has an id. */
+/* If a table has an id, columns of these kinds are left out in this order; of one kind, the
+ * rightmost column first. */
 static const table_kind LEFT_OUT[] = {TABLE_ID,    TABLE_SHORT_ID, TABLE_LEFT,
                                       TABLE_RIGHT, TABLE_FLEXIBLE, TABLE_WORD};
 
@@ -86,7 +88,7 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
 /* --- printing --- */
 
 typedef struct layout {
-    int widths[TABLE_COLUMNS_MAX]; /* 0: the column is empty throughout, or left out */
+    int widths[TABLE_COLUMNS_MAX]; /* 0: all cells of the column are empty, or it is left out */
     int indent;
     bool cuts; /* cells that are wider than their column are cut */
 } layout;
@@ -106,7 +108,7 @@ static void measure(layout *l, const table *t)
     }
 }
 
-/* The columns by which a line exceeds `room` if all kinds up to step `steps` are narrow. */
+/* Returns by how many columns a line exceeds `available` if the first `steps` STEPS are applied. */
 static int excess_of(const layout *l, const table *t, int available, size_t steps)
 {
     int excess = -available - GAP;
@@ -123,7 +125,8 @@ static int excess_of(const layout *l, const table *t, int available, size_t step
     return excess;
 }
 
-/* Leaves columns out, but not the first id, until a line fits with the others narrow. */
+/* Leaves out columns, except the first id, until a line fits if all other columns are made narrow.
+ */
 static void leave_out(layout *l, const table *t, int available)
 {
     const size_t all = sizeof(STEPS) / sizeof(STEPS[0]);
@@ -140,7 +143,7 @@ static void leave_out(layout *l, const table *t, int available)
     }
 }
 
-/* Makes the widest column of a kind narrower by one. False: all have the least width. */
+/* Makes the widest column of a kind narrower by one. False: all have at most the width `least`. */
 static bool narrow_widest(layout *l, const table *t, table_kind kind, int least)
 {
     int *widest = NULL;
@@ -154,7 +157,7 @@ static bool narrow_widest(layout *l, const table *t, table_kind kind, int least)
     return widest != NULL;
 }
 
-/* Leaves out columns and makes others narrower until a line fits. */
+/* Leaves out columns, and makes others narrower, until a line fits if possible. */
 static void shrink(layout *l, const table *t, int available)
 {
     for (size_t c = 0; c < t->width; c++) {
@@ -169,7 +172,7 @@ static void shrink(layout *l, const table *t, int available)
     }
 }
 
-/* One cell; the last of its line has no spaces after it. */
+/* Prints a cell, padded to `width` unless it is the last of its line and aligned left. */
 static void print_cell(FILE *out, const layout *l, slice text, const table_cell *cell, int width,
                        table_kind kind, bool last)
 {
@@ -194,8 +197,8 @@ static void print_cell(FILE *out, const layout *l, slice text, const table_cell 
         fprintf(out, "%*s", width - columns, "");
 }
 
-/* If the last column has no title, it has notes. A text before it may use the columns that the note
- * of its row leaves free. */
+/* Returns the width of a column in one row. A last column without a title has notes; a text before
+ * it may use the columns that the note of the same row leaves free. */
 static int width_in_row(const layout *l, const table *t, const table_cell *cells, size_t c)
 {
     size_t note = t->width - 1;
@@ -263,7 +266,7 @@ void table_finish(table *t, int indent)
 
 /* --- lists --- */
 
-/* Memory that is kept between lines. */
+/* Maximum memory of the buffer that is kept between lines. */
 #define LINE_KEPT ((size_t)1 << 20)
 
 void listing_objects(const listing *l, const void *of, size_t count)
@@ -293,8 +296,8 @@ static void print_rows(const listing *l, const void *of, size_t count)
     table_finish(&rows, l->indent);
 }
 
-/* Prints the option of the next page on stderr. If the terminal is too narrow, the option gets a
- * line of its own, to be copied. */
+/* Prints the option --cursor for the next page on stderr. If the terminal is too narrow, the option
+ * is on its own line, so that it can be copied. */
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";

@@ -1,6 +1,6 @@
 /*
- * table.h: aligned columns for people. Cells may be untrusted text of any length; control
- * characters and bad UTF-8 are replaced.
+ * table.h: tables for people, with aligned columns. Cells may be untrusted text of any length;
+ * control characters and invalid UTF-8 are replaced.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/view/term.h"
 
-/* The maximum width of a cell if the output is no terminal. */
+/* The maximum width of a cell, also if the output is not a terminal. */
 #define TABLE_CELL_MAX 1000
 
 #define TABLE_COLUMNS_MAX 12
@@ -18,11 +18,11 @@
 typedef enum table_kind {
     TABLE_LEFT,
     TABLE_RIGHT,    /* numbers */
-    TABLE_FLEXIBLE, /* text, which is cut first */
-    TABLE_WORD,     /* one short word, which is cut and left out last */
-    TABLE_ID, /* others are left out for it; only ids longer than a UUID are cut, in the middle */
-    TABLE_SHORT_ID, /* an id that may be cut, in the middle */
-    TABLE_SPARE,    /* left out first */
+    TABLE_FLEXIBLE, /* text, which is made narrow first */
+    TABLE_WORD,     /* one short word, which is made narrow and left out last */
+    TABLE_ID,       /* an id, which is cut in its middle only if it is longer than a UUID */
+    TABLE_SHORT_ID, /* an id, which may be cut in its middle to 13 columns */
+    TABLE_SPARE,    /* a column that is left out first */
     TABLE_SPARE_RIGHT
 } table_kind;
 
@@ -48,41 +48,41 @@ typedef struct table {
     arena memory;
 } table;
 
-/* `columns` must live as long as the table. */
+/* Begins a table. `columns` is not copied, and must stay valid until table_free(). */
 void table_init(table *t, const table_column *columns, size_t count);
 void table_free(table *t);
 
-/* Adds the next cell, row by row. */
+/* Adds the next cell: row by row, from left to right. */
 void table_add(table *t, slice text, term_style style);
 void table_text(table *t, const char *text); /* NULL: empty */
 void table_int(table *t, int64_t number);
 
-/* Adds a row of two cells, unless the second would be empty. */
+/* Adds a row with a name and a value, unless the value is NULL or "". */
 void table_fact(table *t, const char *name, const char *value, term_style style);
 
-/* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
- * `width` columns (0: any). Columns that are empty throughout are left out. */
+/* Prints titles (if any column has one) and rows. Each line begins with `indent` spaces and is
+ * fitted into `width` columns (0: any width). Columns with only empty cells are left out. */
 void table_print(FILE *out, const table *t, int indent, int width);
 
-/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. */
+/* Prints the table on stdout, fitted to the terminal, if it has rows. Frees the table. */
 void table_finish(table *t, int indent);
 
-/* --- lists: for programs an object a line, for people a table --- */
+/* --- lists: one JSON object on each line for programs, or a table for people --- */
 
-/* How rows of one kind are printed. */
+/* How to print a list of one kind of objects. */
 typedef struct listing {
-    void (*add_object)(buf *out, const void *of, size_t i); /* without the end of the line */
+    void (*add_object)(buf *out, const void *of, size_t i); /* adds no end of line */
     void (*add_row)(table *rows, const void *of, size_t i);
     int indent;
-    table_column columns[TABLE_COLUMNS_MAX]; /* up to a title that is NULL */
+    table_column columns[TABLE_COLUMNS_MAX]; /* ended by a NULL title unless the array is full */
 } listing;
 
-/* Prints the first `count` objects of the list `of`, and `cursor` if there is a next page. If there
- * are no objects, people get the message `none`, a format. It and the cursor go to stderr. */
+/* Prints the first `count` objects of the list `of` on stdout, and `cursor` on stderr unless it is
+ * NULL. If `count` is 0 and `json` is false, prints the message `none` (a format) on stderr. */
 cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
                        bool json, const char *none, ...) __attribute__((format(printf, 6, 7)));
 
-/* Prints the objects alone. */
+/* Prints only the objects, as JSON. */
 void listing_objects(const listing *l, const void *of, size_t count);
 
 #endif

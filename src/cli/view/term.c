@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "app/word_wrap.h"
 
-/* Cells of the progress bar, and how often it moves. */
+/* Columns of the progress bar, and the interval of its updates. */
 #define BAR_WIDTH    24
 #define BAR_EVERY_MS 100
 
-/* Enough for a line of the widest characters; bounds the work on a text of megabytes. */
+/* Maximum bytes of a text that are read for each column, so that long texts cost no more. */
 #define COLUMN_BYTES_MAX 8
 
 int term_width(void)
@@ -49,7 +49,7 @@ const char *term_off(term_style style)
 
 /* --- width of text --- */
 
-/* One well-formed character of `bytes` bytes as a code point. */
+/* Returns the code point of a well-formed character of `bytes` bytes. */
 static wchar_t decode(const char *at, size_t bytes)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -60,14 +60,14 @@ static wchar_t decode(const char *at, size_t bytes)
     return (wchar_t)code;
 }
 
-/* Bytes of the next character, at least one, and its columns. */
+/* Returns the number of bytes of the next character, at least 1, and sets its columns. */
 static size_t next_character(slice text, int *columns)
 {
     size_t bytes = slice_utf8_step(text);
 
     *columns = bytes > 0 ? wcwidth(decode(text.ptr, bytes)) : 1;
     if (*columns < 0)
-        *columns = 1; /* newer than the C library's tables */
+        *columns = 1; /* a control character, or one that the C library does not know */
     return bytes > 0 ? bytes : 1;
 }
 
@@ -179,8 +179,8 @@ void term_add_id(buf *out, slice id, int columns)
     add_line(out, id, columns, true);
 }
 
-/* Prints a replacement if the text begins with an incompatible character, and returns its bytes;
- * else 0. */
+/* If the text begins with an incompatible character, prints a replacement and returns the
+ * character's bytes. A CR before LF, or in JSON, is dropped. Otherwise returns 0. */
 static size_t put_incompatible(FILE *out, slice text, bool as_json)
 {
     size_t bytes = slice_utf8_step(text);
