@@ -4,8 +4,8 @@
 --   waits     Whether to wait for a card that another transaction has locked.
 --   other_id  Id of another card that is already the result of the tool call: then the outcome is 5.
 --
--- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 locked
--- by another transaction: the card, or an expired result of its tool call.
+-- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 the
+-- card, or an expired result of its call, is locked.
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
     new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)
