@@ -6,8 +6,9 @@
 --
 -- The outcomes are those of append_to_box().
 --
--- One statement makes the first append to each box if the append only extends the tail. It inserts the row of the
--- log first: the unique index finds a used key, which is cheaper than a query. All other appends are made one by one.
+-- One statement makes the first append to each box if the append only extends the tail. The statement inserts the row
+-- of the log first: the unique index finds a used key, which is cheaper than a query. All other appends are made one by
+-- one.
 --
 -- The UPDATE sets all columns outside the key that a CHECK constraint reads, to values of the locked row. The scan of
 -- the UPDATE may return an older row version, if another transaction changed the box after the snapshot. PostgreSQL

@@ -10,8 +10,8 @@
 --
 -- An index finds segments that contain the card. Tails are not indexed, because each append would then write up
 -- to 64 index entries. Therefore the function examines the tenant's boxes one by one. A card can be in very many
--- segments, for example if all boxes begin with it. If the card is in more than chains_max chains, the search in the
--- index stops. Then the function also searches the segments of each examined box whose chain was not found.
+-- segments, for example if all boxes begin with it. If the card is in more than chains_max chains, the index is not
+-- searched further, and the function searches the segments of each examined box whose chain was not found.
 CREATE OR REPLACE FUNCTION cardbox.boxes_containing(
     tenant text, card text, page_size bigint, from_time timestamptz, from_id uuid, scan_limit bigint)
 RETURNS TABLE (flags bigint, box_id uuid, version bigint, length bigint, parent_ids jsonb, created_at timestamptz,

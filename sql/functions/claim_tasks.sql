@@ -1,5 +1,6 @@
 -- claim_tasks: claims up to max_tasks tasks that are due. First each tenant gets at most an equal share of max_tasks,
--- so that a tenant with many tasks does not starve the others. Then any tenant gets the rest.
+-- so that a tenant with many tasks does not starve the others. The rest of max_tasks is then claimed from any
+-- tenants.
 --   max_attempts  If this number of claims in succession ended without a write that ends the lease, the next claim
 --                 finishes the task as failed: its row has the outcome 12.
 --   take_over     Whether to claim first the tasks that `owner` already holds: for a worker that was restarted.

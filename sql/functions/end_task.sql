@@ -1,7 +1,7 @@
 -- end_task: finishes a task, whose row the caller has locked. Increments the epoch, so that later writes of the task's
 -- worker fail. Wakes the parent task if it sleeps. The parent's row is locked even if the parent does not sleep.
 -- write_task() also holds this lock while it checks for unfinished subtasks and puts the parent to sleep. So either
--- that check sees this task finished, or end_task() sees the parent asleep.
+-- the check of write_task() sees this task finished, or end_task() sees the parent asleep.
 CREATE OR REPLACE FUNCTION cardbox.end_task(tenant text, task text, status text, moment bigint) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -17,7 +17,7 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
-    -- This lock keeps gc from removing the segments of the box. It does not block other changes of the box.
+    -- This lock keeps gc from removing the segments of the box, and does not block changes of the box.
     PERFORM FROM cardbox.card_boxes b
       WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL FOR KEY SHARE;
     SELECT * INTO point FROM cardbox.fork_point(tenant, box, at_version, at_length);

@@ -1,5 +1,5 @@
--- link_late_parents: links roots to parents that were imported after them. It runs after an import. A link that
--- would close a cycle is not made.
+-- link_late_parents: links roots to parents that were imported after them. The function runs after an import. A link
+-- that would close a cycle is not made.
 --   dangling_ids  Ids of the entries that the import reported as dangling.
 --   issues        One for each of these entries: NULL: the entry was linked; dangling: its parent is missing; cycle:
 --                 its parent is one of its descendants.

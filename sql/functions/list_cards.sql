@@ -15,10 +15,10 @@
 -- policy of row-level security no index is used for them.
 --
 -- The query reads one index in its order: that of the first filter that is set among tool_call_ids, step_id,
--- agent_turn_id, trace_id and type, else that of created_at. It checks the other filters on each card. It is planned
--- for each call, so that NULL filters vanish. Cards with equal times are sorted by their ids. With tool_call_ids, the
--- cards of each id are looked up and then sorted. Without OFFSET 0 PostgreSQL would read all cards in order of time
--- instead (test_plans.py test_plans[cards_list]).
+-- agent_turn_id, trace_id and type, else that of created_at. The query checks the other filters on each card. The query
+-- is planned for each call, so that NULL filters vanish. Cards with equal times are sorted by their ids. With
+-- tool_call_ids, the cards of each id are looked up and then sorted. Without OFFSET 0 PostgreSQL would read all cards
+-- in order of time instead (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
     tenant text, step_id text, type text, trace_id text, agent_turn_id text, role text, tool_call_ids text[],
     metadata_members jsonb, created_after timestamptz, created_before timestamptz, from_time timestamptz,

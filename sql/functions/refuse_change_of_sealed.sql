@@ -1,5 +1,5 @@
 -- refuse_change_of_sealed: trigger of cards that rejects changes of a sealed card. A sealed card that has expired or
--- is deleted may be removed. It may also be updated, if it stays sealed and keeps its content and metadata.
+-- is deleted may be removed, or updated if it stays sealed and keeps its content, metadata and tool calls.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,4 @@
--- Marks a card as deleted: see the function delete_card. Returns one row if the card exists. Its column is true if the
+-- Marks a card as deleted: see the function delete_card. Returns one row if the card exists. The column is true if the
 -- card was not deleted, because it is sealed or a message refers to it.
 -- $1 text  tenant
 -- $2 text  card id

@@ -1,7 +1,7 @@
 -- Compares the paths to two entries. The column extra is 0 for the last common entry, 1 for later entries of the first
 -- path, and 2 for later entries of the second path. Rows are ordered by extra, then by depth. If the session exists,
--- there is also a row with extra 3. Its column line is 0 if both entries are missing, 1 if only the first exists, 2 if
--- only the second exists, 3 if both exist.
+-- there is also a row with extra 3. In this row, the column line is 0 if both entries are missing, 1 if only the first
+-- exists, 2 if only the second exists, 3 if both exist.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  first entry

@@ -18,7 +18,7 @@ typedef enum opt_kind {
     OPT_END
 } opt_kind;
 
-/* The values of an option that may be given several times. They point into argv or the environment.
+/* The values of an option that may be given several times: pointers into argv or the environment.
  */
 #define OPT_LIST_MAX 64
 typedef struct opt_list {

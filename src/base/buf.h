@@ -73,7 +73,7 @@ void buf_json_inside(buf *b, slice text); /* without the quotes */
 void buf_json_or_null(buf *b, slice text);
 void buf_json_text(buf *b, const char *text);
 
-/* Appends the text `inside` in quotes. Its special characters must be escaped already. */
+/* Appends the text `inside` in quotes. Special characters of `inside` must already be escaped. */
 void buf_json_quoted(buf *b, slice inside);
 
 /* Appends the comma before an element or member, but not at the beginning of the buffer, or after

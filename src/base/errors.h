@@ -17,8 +17,8 @@ static inline cardbox_status error_status(cardbox_status status)
     return status;
 }
 
-/* Does what error_fill does, and returns the status. It is a macro, so that static analysis knows
- * the value. */
+/* Does what error_fill does, and returns the status. error_set is a macro, so that static analysis
+ * knows the returned status. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
 /* Adds to the message that the outcome of the statement is unknown. */

@@ -31,9 +31,9 @@ bool periodic_start(periodic *t, periodic_task task, void *arg);
  * milliseconds is not shortened. Any thread may call it. */
 void periodic_wake(periodic *t);
 
-/* Ends the thread. False: the task still runs after `wait_ms`, for example because it waits for a
- * database that hangs. Then nothing that the task uses may be freed, and the process should end
- * with _exit. */
+/* Ends the thread. Returns false if the task still runs after `wait_ms`, for example because it
+ * waits for a database that hangs. After false, nothing that the task uses may be freed, and the
+ * process should end with _exit. */
 bool periodic_stop(periodic *t, int64_t wait_ms);
 
 #endif

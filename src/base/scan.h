@@ -1,11 +1,11 @@
 /*
  * scan.h: the strict reader of JSON that clients send: the grammar of RFC 8259, UTF-8, a limit of
- * depth, no allocation. It checks a text once and then returns values as pointers into the text, so
- * that content is stored byte for byte. It builds no tree, and numbers stay text.
- * Stored JSON is not read with jansson. That library rejects lone surrogates and big integers,
- * merges members with the same name, and does not return the original bytes. The library yajl
- * accepts comments and loses the spans of compound values. Other documents are read and written
- * with jansson (app/json_text.h).
+ * depth, no allocation. scan_check checks a text once. Then values are returned as pointers into
+ * the text, so that content is stored byte for byte. No tree is built, and numbers stay text.
+ * Stored JSON is not read with jansson. The library jansson rejects lone surrogates and big
+ * integers, merges members with the same name, and does not return the original bytes. The library
+ * yajl accepts comments and loses the spans of compound values. Other documents are read and
+ * written with jansson (app/json_text.h).
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -75,8 +75,8 @@ bool scan_element(scan_walk *walk, scan_value *value);
 
 /* These functions do a walk in two steps, for callers that also read the values. First, one of them
  * moves to the value of the next member or element. Then the caller either calls scan_take, or
- * calls scan_into, walks the value to its end, and calls scan_leave. So each byte is read once.
- * With scan_member and scan_element a value is read to find its end, and again by the caller. */
+ * calls scan_into, walks the value to its end, and calls scan_leave. In this manner each byte of a
+ * value is read once. scan_member and scan_element read a value already to find its end. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 
@@ -106,9 +106,9 @@ static inline slice scan_string_inside(scan_value value)
     return value.kind == SCAN_STRING ? scan_inside(value.text) : (slice){"", 0};
 }
 
-/* scan_string_is returns true if a string token, with its escapes decoded, equals `text`. It first
- * compares length and first byte, in which most names differ. An escape is never shorter than the
- * character that it encodes. */
+/* scan_string_is returns true if a string token, with its escapes decoded, equals `text`. The
+ * function first compares length and first byte, in which most names differ. An escape is never
+ * shorter than the character that it encodes. */
 bool scan_string_equals_decoded(slice string, slice text);
 static inline bool scan_string_is(slice string, slice text)
 {
@@ -133,7 +133,7 @@ bool scan_may_name(slice text, slice name);
 bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest);
 
 /* True if the inside of a string token may contain half a surrogate pair: it contains \ud or \uD.
- * That can also be a whole pair, or text after an escaped backslash. False: there is no half pair.
+ * Such bytes can also begin a whole pair, or follow an escaped backslash. False: there is no half.
  */
 bool scan_may_have_half(slice inside);
 

@@ -1,5 +1,6 @@
 /*
- * slice.h: borrowed text, as pointer and length. It may contain NUL bytes and has no terminator.
+ * slice.h: borrowed text, as pointer and length. A slice may contain NUL bytes and has no
+ * terminator.
  */
 #ifndef BASE_SLICE_H
 #define BASE_SLICE_H

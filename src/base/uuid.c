@@ -24,7 +24,8 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id)
 }
 
 /* Returns the time as one number: milliseconds since 1970, shifted left by 12 bits, and 4096ths of
- * a millisecond in the lower 12 bits. These are the fields unix_ts_ms and rand_a of a UUIDv7. */
+ * a millisecond in the lower 12 bits. The two parts are the fields unix_ts_ms and rand_a of a
+ * UUIDv7. */
 static uint64_t time_now(void)
 {
     struct timespec now;

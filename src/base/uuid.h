@@ -20,7 +20,7 @@ bool uuid16_parse(uuid16 *out, slice text);
 /* Writes a UUID in lower case, with a NUL. */
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 
-/* Makes a new UUIDv7. Its time is later than that of all UUIDs that this process has made before.
+/* Makes a new UUIDv7, whose time is later than that of all UUIDs that this process has made before.
  * Thread-safe, also after fork. */
 void uuid16_v7(uuid16 *out);
 

@@ -30,8 +30,8 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
  * fork the memory is freed, and nothing is sent on the parent's socket. */
 void conn_close(store_conn *conn);
 
-/* True if this process is a child of the process that opened the connection. Then nothing may be
- * sent on the connection. */
+/* True if this process is a child of the process that opened the connection. Such a child must not
+ * send anything on the connection. */
 bool conn_is_forked(const store_conn *conn);
 
 /* Runs one statement. `p` and `rows` may be NULL. If a prepared statement is missing on the server,

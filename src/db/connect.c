@@ -78,10 +78,10 @@ static const char *given_options(const PQconninfoOption *parsed)
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "
 
-/* Writes the settings that the server gets at the start of a session. They come last, so they
- * override those of the database, the role and the connection string. With this search_path no
- * objects of other users run with the role's rights. Poolers in transaction mode reject such
- * settings. So with no_named_statements they are not sent, and conn.c runs connection_guard.sql. */
+/* Writes the settings that the server gets at the start of a session. The settings come last, so
+ * they override those of the database, the role and the connection string. With this search_path
+ * no objects of other users run with the role's rights. Poolers in transaction mode reject such
+ * settings: with no_named_statements none are sent, and conn.c runs connection_guard.sql. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed = parse_conninfo(options->conninfo, NULL);
@@ -167,7 +167,7 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
     char *why = NULL;
     PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    /* Only the message shows that memory is exhausted. It is NULL if it could not be allocated. */
+    /* Only the message shows that memory is exhausted. It may be NULL for the same reason. */
     if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
         status = error_nomem(err);
     else if (parsed == NULL)

@@ -13,15 +13,14 @@ typedef struct connector connector;
 typedef struct connect_attempt connect_attempt;
 
 /* Starts the thread. `open` is the number of connections that were opened and not yet closed by
- * connector_close. It must outlive the connector. NULL: out of memory, or no thread could be
- * started.
- */
+ * connector_close. The variable must outlive the connector. NULL: out of memory, or no thread could
+ * be started. */
 connector *connector_new(atomic_int *open);
 
 /* Ends the thread and frees the connector. Before, connector_take or connector_abandon must have
- * been called for each attempt. NULL is accepted. False: an attempt hangs in libpq or in name
- * resolution. Then nothing is freed, the thread continues, and the process should end with _exit.
- */
+ * been called for each attempt. NULL is accepted. Returns false if an attempt hangs in libpq or in
+ * name resolution. After false, nothing is freed, the thread continues, and the process should end
+ * with _exit. */
 bool connector_free(connector *c);
 
 /* Queues an attempt to connect. The thread writes to the eventfd `wake_fd` when the attempt has

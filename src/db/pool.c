@@ -1,7 +1,7 @@
 /*
- * pool.c: the pool's policy. One mutex guards the lists and the counters. It is not held while a
- * connection is opened or closed. If a connection, or the right to open one, becomes free while
- * threads wait, it is promised to a waiting thread. Threads that come later can't take it.
+ * pool.c: the pool's policy. One mutex guards the lists and the counters. The mutex is not held
+ * while a connection is opened or closed. If a connection, or the right to open one, becomes free
+ * while threads wait, it is promised to a waiting thread. Threads that come later can't take it.
  */
 #include "db/pool.h"
 

@@ -1,7 +1,7 @@
 /*
- * pool.h: connections that threads share. They are opened when needed, up to a maximum. The most
- * recently used connection is used next, so that unneeded ones stay idle and are closed. Threads
- * that wait for a connection are served before threads that come later.
+ * pool.h: connections that threads share. Connections are opened when needed, up to a maximum. The
+ * most recently used connection is used next, so that unneeded ones stay idle and are closed.
+ * Threads that wait for a connection are served before threads that come later.
  */
 #ifndef DB_POOL_H
 #define DB_POOL_H
@@ -26,8 +26,8 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
  * transaction, or past its lifetime. */
 void pool_release(store_pool *pool, store_conn *conn, bool broken);
 
-/* True if this process is a child of the process that created the pool. Then the pool may only be
- * freed. */
+/* True if this process is a child of the process that created the pool. Such a child may only free
+ * the pool. */
 bool pool_is_forked(const store_pool *pool);
 
 /* Makes one attempt to run a statement on a connection of the pool. The wait for a connection ends
