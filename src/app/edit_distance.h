@@ -14,9 +14,9 @@
 
 /*
  * Returns the edit distance of two words: the number of letters that are wrong, missing, extra, or
- * swapped with the next letter. If that is over 2, or at least half of the length of the longer
- * word, the result is EDIT_DISTANCE_NONE. But if `word` begins with `given`, and `given` has at
- * least three letters, the result is at most 2.
+ * swapped with the next letter. If this number is over 2, or at least half of the length of the
+ * longer word, the result is EDIT_DISTANCE_NONE. But if `word` begins with `given`, and `given` has
+ * at least three letters, the result is at most 2.
  */
 int edit_distance(slice given, slice word);
 

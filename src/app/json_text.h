@@ -23,8 +23,8 @@ void buf_json_open_take(buf *out, json_t *object);
  * more than 64 bits, all numbers of the text become reals. */
 json_t *json_text_read(slice text, size_t flags, json_error_t *error);
 
-/* Returns the text of a JSON string, valid as long as the string. The text can contain NUL bytes
- * only if the string was parsed with JSON_ALLOW_NUL. Empty for any other value and NULL. */
+/* Returns the text of a JSON string, valid as long as the string; empty for any other value and for
+ * NULL. The text can contain NUL bytes only if the string was parsed with JSON_ALLOW_NUL. */
 static inline slice json_text_of(const json_t *string)
 {
     return (slice){json_string_value(string), json_string_length(string)};

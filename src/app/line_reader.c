@@ -27,7 +27,7 @@ static bool refill(line_reader *reader)
     return len > 0;
 }
 
-/* Returns a line that was collected from several chunks, or at the end of the file. */
+/* Returns a line that was collected from several chunks, or is the last line of the file. */
 static line_state return_collected(line_reader *reader, slice *line)
 {
     if (reader->line.failure == BUF_TOO_LARGE)

@@ -38,10 +38,10 @@ typedef struct opt_spec {
 
 /*
  * Reads --name VALUE, --name=VALUE, flags, and -h / --help, mixed with other arguments, up to "--".
- * An absent option is read from its variable, unless that is empty; for a flag it is 1 or 0, yes or
- * no, true or false, on or off. Without both, the field is not changed. Other arguments, with
- * argv[0], move to the front of argv, and *argc becomes their number. Returns 0; 1: help was
- * requested; -1: wrong usage, with a message in `error` (`size` bytes). */
+ * An absent option is read from its variable, unless that is empty. The variable of a flag is 1 or
+ * 0, yes or no, true or false, on or off. A field without option and variable is not changed. Other
+ * arguments, with argv[0], move to the front of argv, and *argc becomes their number. Returns 0; 1:
+ * help was requested; -1: wrong usage, with a message in `error` (`size` bytes). */
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
 

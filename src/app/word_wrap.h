@@ -18,8 +18,8 @@ int word_wrap_width(FILE *out);
 void word_wrap_text(FILE *out, const char *text, int column, int indent);
 
 /* Prints a text beside another text that ends in column `at`. The lines begin in `column` and end
- * at the terminal's width. If these columns are too few, the text begins on the next line. If `out`
- * is no terminal, the text is not wrapped, for grep. */
+ * at the terminal's width. If fewer than 35 columns are left, the text begins on the next line. If
+ * `out` is no terminal, the text is not wrapped, for grep. */
 void word_wrap_beside(FILE *out, const char *text, int at, int column);
 
 /* Prints a shell command as word_wrap_text does, but ends each continued line with a backslash, and

@@ -61,7 +61,7 @@ bool arena_count(arena *a, size_t bytes)
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return set_failed(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* after that, small allocations fail too */
+    if (a->failed && a->why != ARENA_NOMEM) /* small allocations fail too then */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
         return set_failed(a, ARENA_ALONE);

@@ -42,7 +42,7 @@ typedef struct arena {
     size_t held;
 } arena;
 
-/* An empty arena without a budget. Its first allocation allocates the first block. */
+/* An empty arena without a budget. No block is allocated before the first allocation. */
 #define ARENA_INIT ((arena){.failed = false})
 
 /* An empty arena with the budget of another arena. */

@@ -82,11 +82,11 @@ const char *error_true_state(const char *sqlstate, const char *file)
     static const struct {
         const char *sqlstate, *file, *means;
     } MISLEADING[] = {
-        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* no limit of the statement */
-        {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* no limit of the statement */
+        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* transaction ids run out */
+        {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* multixact ids run out */
         {"42501", "md.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
         {"42501", "fd.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
-        {"0A000", "plancache.c", STATE_STALE_PLAN},      /* it works after it is prepared again */
+        {"0A000", "plancache.c", STATE_STALE_PLAN},      /* it must be prepared again */
     };
     if (sqlstate == NULL || file == NULL)
         return sqlstate;

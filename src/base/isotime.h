@@ -33,7 +33,8 @@ bool isotime_parse(slice text, isotime *out);
 size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 
-/* Write a time in UTC that is given as microseconds since 1970, as isotime_from_micros reads it. */
+/* These functions write a time in UTC, given as microseconds since 1970. Times outside of the years
+ * 1 to 9999 are clamped. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
 void isotime_member(buf *out, const char *name, int64_t micros); /* as a member of an object */
@@ -42,8 +43,8 @@ const char *isotime_text(arena *memory, int64_t micros);         /* NULL: out of
 /* Returns microseconds since 1970-01-01T00:00:00Z. A time without an offset is read as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 
-/* Reads a time that a client has sent, as isotime_parse does. False also if it has no offset, or is
- * outside of the years 1 to 9999 in UTC. */
+/* Reads a time that a client has sent, as isotime_parse does. Returns false also if the time has no
+ * offset, or is outside of the years 1 to 9999 in UTC. */
 bool isotime_moment(slice text, int64_t *micros);
 
 /* Converts microseconds since 1970 to a time in UTC, clamped to the years 1 to 9999. */

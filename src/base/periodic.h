@@ -28,12 +28,12 @@ typedef struct periodic {
 bool periodic_start(periodic *t, periodic_task task, void *arg);
 
 /* Makes the task due now if its last run returned PERIODIC_UNTIL_WOKEN. A wait of a number of
- * milliseconds is not shortened. Any thread may call it. */
+ * milliseconds is not shortened. Any thread may call periodic_wake. */
 void periodic_wake(periodic *t);
 
 /* Ends the thread. Returns false if the task still runs after `wait_ms`, for example because it
- * waits for a database that hangs. After false, nothing that the task uses may be freed, and the
- * process should end with _exit. */
+ * waits for a database that hangs. If the result is false, nothing that the task uses may be freed,
+ * and the process should end with _exit. */
 bool periodic_stop(periodic *t, int64_t wait_ms);
 
 #endif

@@ -75,8 +75,8 @@ bool scan_element(scan_walk *walk, scan_value *value);
 
 /* These functions do a walk in two steps, for callers that also read the values. First, one of them
  * moves to the value of the next member or element. Then the caller either calls scan_take, or
- * calls scan_into, walks the value to its end, and calls scan_leave. In this manner each byte of a
- * value is read once. scan_member and scan_element read a value already to find its end. */
+ * calls scan_into, walks the value to its end, and calls scan_leave. So each byte of a value is
+ * read once; with scan_member and scan_element it is first read to find the value's end. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 

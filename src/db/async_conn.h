@@ -20,9 +20,10 @@ enum { ASYNC_READ = 1, ASYNC_WRITE = 2 };
 /* The status of a connection, which owns and changes it. */
 typedef struct async_status {
     size_t pending;           /* number of pending queries */
-    int64_t busy_since_ms;    /* time since which the present first query has been the first */
+    int64_t busy_since_ms;    /* time at which the first pending query became the first */
     unsigned reads;           /* number of reads from the socket for the first query's response */
-    size_t received;          /* bytes of that response that are counted in the memory budget */
+    size_t received;          /* bytes of the first query's response that are counted in the memory
+                               * budget */
     unsigned failed_attempts; /* attempts to connect that failed since the last connection */
     unsigned socket_serial;   /* changes whenever async_conn_fd may return another socket, also if
                                * the new socket has the same number */
@@ -62,13 +63,13 @@ int async_conn_fd(const async_conn *c);
 /* Returns the events for which the socket must be polled: ASYNC_READ, perhaps with ASYNC_WRITE. */
 unsigned async_conn_events(const async_conn *c);
 
-/* Reads and writes, and calls query_done functions. Call it when the socket is ready for one of the
- * events of async_conn_events. */
+/* Reads and writes, and calls query_done functions. To be called when the socket is ready for one
+ * of the events of async_conn_events. */
 void async_conn_ready(async_conn *c);
 
 /* Starts the next attempt to connect, adopts the connection of an attempt that succeeded, or closes
- * a connection whose oldest statement has passed its deadline. Call it no later than at the time
- * that async_conn_next_ms returns. */
+ * a connection whose oldest statement has passed its deadline. Call async_conn_tick no later than
+ * at the time that async_conn_next_ms returns. */
 void async_conn_tick(async_conn *c, int64_t now_ms);
 int64_t async_conn_next_ms(const async_conn *c); /* clock_ms() time; INT64_MAX: nothing is due */
 
@@ -90,9 +91,9 @@ void async_conn_drop(async_conn *c, const char *reason);
 
 /* Sends a statement. The first use of a statement on this connection prepares it. `p` is always
  * emptied; NULL: no parameters. `limits` NULL: the statement timeout of the options. Other limits
- * are set by a statement before it in the same transaction. If this function succeeds, `done` is
- * called exactly once, later. If it fails, `done` is not called, and the database does not run the
- * statement. */
+ * are set by a statement that is sent before, in the same transaction. If this function succeeds,
+ * `done` is called exactly once, later. Otherwise `done` is not called, and the statement is not
+ * run. */
 cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
                                const query_limits *limits, query_done done, void *arg,
                                cardbox_error *err);

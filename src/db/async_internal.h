@@ -47,7 +47,7 @@ struct async_conn {
     bool prepared[STATEMENT_COUNT]; /* the statement is prepared in this session */
 };
 
-/* Changes the state. No other function does. */
+/* The only function that changes the state of a connection. */
 void async_move(async_conn *c, async_state state, int64_t due_ms);
 
 /* Stores the first line of a text as the reason why the connection is lost. */

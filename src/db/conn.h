@@ -47,8 +47,8 @@ bool conn_is_idle(const PGconn *pg);
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* True if an idle connection is alive and no bytes have arrived on it. An end of the connection by
- * the server would have arrived. */
+/* True if an idle connection is alive and nothing has arrived on it. If the server has closed the
+ * connection, its end has arrived. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

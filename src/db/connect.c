@@ -167,7 +167,7 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
     char *why = NULL;
     PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    /* Only the message shows that memory is exhausted. It may be NULL for the same reason. */
+    /* Only the message shows that memory is exhausted, but it may be NULL for the same reason. */
     if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
         status = error_nomem(err);
     else if (parsed == NULL)

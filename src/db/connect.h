@@ -21,9 +21,9 @@ typedef struct connect_params {
     char settings[CONNECT_OPTIONS_MAX + 600];
 } connect_params;
 
-/* Fills the arrays: defaults first, then the caller's connection string, which overrides them. Last
- * are connect_timeout and the settings that statements need, which override the string. The string
- * must have passed conninfo_check. False: out of memory. */
+/* Fills the arrays: defaults first, then the caller's connection string, which overrides the
+ * defaults. At the end, connect_timeout and the settings that statements need override the string.
+ * The string must have passed conninfo_check. False: out of memory. */
 bool connect_params_fill(connect_params *out, const cardbox_options *options);
 
 /* Copies the caller's options (NULL: defaults). Members that an older struct lacks, and most

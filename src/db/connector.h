@@ -1,7 +1,7 @@
 /*
  * connector.h: a thread that opens database connections for event loops, which must not block. All
- * have the same connection string, and are opened one after another. The thread uses libpq's
- * blocking connect, which does name resolution, service files, several hosts and timeouts.
+ * connections have the same connection string, and are opened one after another. The thread uses
+ * libpq's blocking connect, which does name resolution, service files, several hosts and timeouts.
  */
 #ifndef DB_CONNECTOR_H
 #define DB_CONNECTOR_H
@@ -13,14 +13,14 @@ typedef struct connector connector;
 typedef struct connect_attempt connect_attempt;
 
 /* Starts the thread. `open` is the number of connections that were opened and not yet closed by
- * connector_close. The variable must outlive the connector. NULL: out of memory, or no thread could
- * be started. */
+ * connector_close; the number is stored by the caller, and must outlive the connector. NULL: out of
+ * memory, or no thread could be started. */
 connector *connector_new(atomic_int *open);
 
-/* Ends the thread and frees the connector. Before, connector_take or connector_abandon must have
- * been called for each attempt. NULL is accepted. Returns false if an attempt hangs in libpq or in
- * name resolution. After false, nothing is freed, the thread continues, and the process should end
- * with _exit. */
+/* Ends the thread and frees the connector. connector_take or connector_abandon must have been
+ * called for each attempt. NULL is accepted. Returns false if an attempt hangs in libpq or in name
+ * resolution: then nothing is freed, the thread continues, and the process should end with _exit.
+ */
 bool connector_free(connector *c);
 
 /* Queues an attempt to connect. The thread writes to the eventfd `wake_fd` when the attempt has

@@ -1,7 +1,7 @@
 /*
  * params.c: PostgreSQL's binary parameter formats. Integers are big-endian. An array begins with
  * its number of dimensions, a flag for NULLs, the element type, the number of elements and the
- * lower bound. Each element is its length and its bytes. Source: the _recv functions of
+ * lower bound. An element is its length and its bytes. Source: the _recv functions of
  * PostgreSQL's types.
  */
 #include "db/params.h"

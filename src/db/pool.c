@@ -118,7 +118,7 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* Waits until a connection is promised. False: that did not happen in time. Lock held. */
+/* Waits until a connection is promised. False: no connection was promised in time. Lock held. */
 static bool await_promise(store_pool *pool, int64_t began_us)
 {
     struct timespec until =
@@ -180,7 +180,7 @@ static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **o
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    /* The number of connections that are idle or may be opened. Some may be promised. */
+    /* The number of connections that are idle or may be opened, with those that are promised. */
     unsigned available = pool->stats.idle + pool->options.pool_max - pool->stats.open;
     bool is_free = available > pool->promised || await_promise(pool, began_us);
     if (is_free) {

@@ -22,7 +22,7 @@ void pool_free(store_pool *pool);
  * after fork. */
 cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err);
 
-/* Returns a connection to the pool. The connection is closed if it is `broken` or lost, in a
+/* Puts a connection back into the pool. The connection is closed if it is `broken` or lost, in a
  * transaction, or past its lifetime. */
 void pool_release(store_pool *pool, store_conn *conn, bool broken);
 
