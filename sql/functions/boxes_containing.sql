@@ -50,7 +50,7 @@ BEGIN
         SELECT x.box_id, x.version, x.length, x.parent_ids, x.created_at, x.updated_at, x.chain_id,
                x.tail ? card AS in_tail, x.chain_id IN (SELECT u.id FROM unnest(chains) AS u(id)) AS in_chain
           FROM cardbox.card_boxes x
-         WHERE x.tenant_id = tenant AND CASE WHEN x.deleted_at IS NULL THEN true ELSE false END -- as the index has it
+         WHERE x.tenant_id = tenant AND CASE WHEN x.deleted_at IS NULL THEN true ELSE false END -- as in card_boxes_live
            AND (x.created_at, x.box_id) < (from_time, from_id)
          ORDER BY x.created_at DESC, x.box_id DESC
     LOOP

@@ -1,6 +1,6 @@
 -- branch_parents: returns the branches of a session as parallel arrays, in the order of their first lines.
 --   starts           Line number of the branch's first entry.
---   is_late          The first entry is a root whose parent was missing when the entry was imported.
+--   is_late          The first entry is a root whose parent was missing at its import, and which is not linked yet.
 --   parent_branches  Index from 1 of the branch of the first entry's parent; NULL: the entry has no parent, or the
 --                    parent is still missing.
 --   parent_lines     Line number of the first entry's parent.

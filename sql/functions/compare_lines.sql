@@ -1,5 +1,5 @@
 -- compare_lines: compares a batch of lines of a file with the lines of a session. If the session's last line lacks only
--- its line feed, and the bytes before it, the function adds them from the file.
+-- its end (the line feed, perhaps with bytes after the JSON), the function adds the end from the file.
 --   s            The session's row.
 --   start        Line number of the batch's first line.
 --   diverged_at  Number of the first line that differs from the session's line of this number; NULL: none differs.

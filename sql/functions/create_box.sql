@@ -13,7 +13,7 @@ AS $$
 DECLARE
     head  record;
     made  timestamptz := coalesce(at, clock_timestamp());
-    chain uuid := gen_random_uuid(); -- not box: an earlier box with this id, now removed, may have left a chain
+    chain uuid := gen_random_uuid(); -- a new id: a chain of an earlier, removed box with the same id may still exist
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);

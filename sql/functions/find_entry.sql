@@ -1,4 +1,4 @@
--- find_entry: returns the entry with this id of a session, or no row. It is inlined.
+-- find_entry: returns the session's entry that has this id, or no row. It is inlined.
 --
 -- test_plans.py test_plans_without_statistics: the range and the ORDER BY make PostgreSQL use the index
 -- session_lines_by_id. With `=` it may use any index that begins with the session, and a join may read the whole

@@ -47,7 +47,7 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= max_rows;
     count := 0;
-    -- If a limit was reached, one of the remaining events may be the stored message, which replaces the chunks.
+    -- If a limit was reached, no chunks are returned: a remaining event may be the stored message, which replaces them.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR stored IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p
