@@ -25,7 +25,7 @@ BEGIN
                      AND (given_ts IS NULL OR old.ts = given_ts)
                      AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
     END IF;
-    -- An import writes the card before the message. If a stored card is removed meanwhile, the second attempt inserts it.
+    -- An import writes the card before the message. If a stored card is removed meanwhile, attempt 2 inserts it.
     FOR attempt IN 1 .. 2 LOOP
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, metadata, created_at, sealed)
         VALUES (tenant, id, content, save_message.tool_calls,
