@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION cardbox.accept_late_parents(
 LANGUAGE plpgsql IMMUTABLE
 AS $$
 DECLARE
-    ancestors integer[]; -- for each branch, one that is nearer to its root, or itself
+    ancestors integer[]; -- for each branch, the index of a branch that is nearer to its root, or its own index
     ancestor  integer;
 BEGIN
     links := 0;

@@ -1,9 +1,10 @@
--- analyze_grown: analyzes one table whose size is at least four times the size in PostgreSQL's statistics.
--- Returns its name, or no row if there is no such table. If there are several, it chooses one at random.
+-- analyze_grown: analyzes one table that is larger than 64 pages and more than four times the size in
+-- PostgreSQL's statistics. Returns the table's name, or no row if there is no such table. If there are several such
+-- tables, the function chooses one at random.
 --
--- cardboxd calls it every second. A kept plan fits the sizes for which it was made: a plan for an empty table
--- reads all of it. After a first load of 200,000 cards each read took 15 ms, until autovacuum analyzed the
--- table. ANALYZE makes all connections plan again.
+-- A busy cardboxd calls the function every second. A cached plan fits the table sizes for which it was made: a plan
+-- made for an empty table reads the whole table. After a first load of 200,000 cards each read took 15 ms, until
+-- autovacuum analyzed the table. ANALYZE invalidates the cached plans that use the table, on all connections.
 CREATE OR REPLACE FUNCTION cardbox.analyze_grown()
 RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER

@@ -3,8 +3,8 @@
 --   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
 --   parents       Id of the parent; NULL: the entry is a root.
 --   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id.
---                 The first element may be -1: the parent is the head. Its id is then added to the entry's JSON.
---                 An entry that is already stored keeps its parent, so that a request can be repeated.
+--                 The first element may be -1: the parent is the head. The head's id is then added to the entry's
+--                 JSON. An entry that is already stored keeps its parent, so that a request can be repeated.
 --   types, roles, sets, targets, labels  Columns of session_lines.
 --   contents      JSON of the entry.
 --   expected      Version that the session must have; NULL: any.
@@ -17,7 +17,7 @@
 --   key_reused     The key was used before for other entries.
 --   not_found      There is no such session.
 --   wrong_version  The session has another version than expected.
---   other_dialect  The session has another dialect.
+--   other_dialect  The session has another dialect, and a header or entries.
 --   refused        At least one entry was rejected.
 --
 -- Outcomes of an entry are:

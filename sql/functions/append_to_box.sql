@@ -1,10 +1,11 @@
--- append_to_box: makes one append of append_to_boxes() that its fast statement did not make.
+-- append_to_box: makes one append for append_to_boxes(), if the statement there that makes many appends at once
+-- can't make it.
 --   waits  Whether to wait for a box that another transaction has locked.
 --
 -- Outcomes are:
 --   1  The ids were appended.
 --   2  The same append was made before with this key; nothing was written.
---   3  There is no such box.
+--   3  There is no such box, or it was deleted.
 --   4  The box has another version than expected.
 --   5  The key was used before for other ids.
 --   9  Another transaction has locked the box.

@@ -2,17 +2,19 @@
 -- the order of the arrays, which are parallel. Returns a row for each append, with its index from 1.
 --   expecteds  Version that the box must have; NULL: any.
 --   keys       Idempotency key, or NULL.
---   waits      Whether a single append waits for a locked box. Several never wait, to avoid deadlocks.
+--   waits      Whether a single append waits for a locked box. Several appends never wait, to avoid deadlocks.
 --
 -- The outcomes are those of append_to_box().
 --
--- One statement makes the first append to each box if the append only extends the tail. It inserts the row of the
--- log first: the unique index finds a used key, which is cheaper than a query. The UPDATE sets all columns that a CHECK
--- constraint reads, from the locked row. The UPDATE itself may see an older row, if another transaction changed the box
--- after the snapshot. PostgreSQL checks the constraints of the new row before it notices that. All other appends are
--- made one by one.
+-- One statement makes the first append to each box if the append only extends the tail. The statement inserts the row
+-- of the log first: the unique index finds a used key, which is cheaper than a query. All other appends are made one by
+-- one.
 --
--- plan_cache_mode: PostgreSQL would plan the statement for each call, which is slower than to run it.
+-- The UPDATE sets all columns outside the key that a CHECK constraint reads, to values of the locked row. The scan of
+-- the UPDATE may return an older row version, if another transaction changed the box after the snapshot. PostgreSQL
+-- checks the constraints of the new row before it notices this change.
+--
+-- plan_cache_mode: with the default, PostgreSQL would plan the statement for each call, which is slower than to run it.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
 RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)

@@ -1,6 +1,6 @@
--- append_to_head: appends one entry to the head of a session. This is the most frequent case of append_entries(),
--- in fewer steps. In other cases the function returns false and writes nothing: the parent is another entry, the head
--- has a child, the id is stored, or the type needs more steps.
+-- append_to_head: appends one entry to the head of a session, the most frequent case of append_entries(), in fewer
+-- steps. Returns false and writes nothing if the parent is not the head, the head has a child, the id is stored, or the
+-- type is label or session_info.
 --   s  The session's row, which the caller has locked.
 CREATE OR REPLACE FUNCTION cardbox.append_to_head(
     s cardbox.sessions, given_dialect text, id text, parent text, ref integer, type text, role text,

@@ -1,11 +1,12 @@
--- attach_entries: numbers new lines, whose outcome is appended or kept. Determines the parent, branch and depth of new
--- entries, whose outcome is appended. The arrays are parallel.
+-- attach_entries: assigns line numbers to new lines: those with the outcome appended or kept. Determines the parent,
+-- branch and depth of new entries: those with the outcome appended. The arrays are parallel.
 --   s         The session's row.
 --   next      Number of the first new line.
---   parents   Id of the parent; NULL: the entry is a root; '': parentId is not an id.
---   refs      Index of the element that is the parent; 0: the parent is looked up by its id.
---   lines, branches, depths  Columns of the stored entry with this id, or of the new one.
---   missing   Id of the parent, if it is missing and the entry therefore became a root.
+--   parents   Id of the parent; NULL: the entry is a root; '': the entry's parentId is not an id.
+--   refs      Index from 1 of the element that is the parent; 0: the parent is looked up by its id.
+--   lines, branches, depths  Line number, branch and depth of the stored entry with the element's id, or of the new
+--                            entry.
+--   missing   Element of `parents`, if no such parent is stored: the entry then becomes a root. Else NULL.
 CREATE OR REPLACE FUNCTION cardbox.attach_entries(
     s cardbox.sessions, next bigint, outcomes text[], parents text[], refs integer[], INOUT lines bigint[],
     INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
@@ -13,8 +14,8 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     n              integer := cardinality(outcomes);
-    stored_parents bigint[] := '{}'; -- lines of stored entries that are the parent of an earlier element
-    is_parent      boolean[] := array_fill(false, ARRAY[n]); -- new entries that are the parent of an earlier element
+    stored_parents bigint[] := '{}'; -- line numbers of stored entries that are parents of earlier elements
+    is_parent      boolean[] := array_fill(false, ARRAY[n]); -- the element is the parent of an earlier element
     continues      boolean; -- the entry continues its parent's branch, because no other child does
     parent_line    bigint;
     parent_branch  bigint;
@@ -32,7 +33,7 @@ BEGIN
         depths[i] := 0;
         CONTINUE WHEN parents[i] IS NULL;
         continues := NULL;
-        IF outcomes[refs[i]] = 'appended' THEN -- otherwise that line repeats another entry
+        IF outcomes[refs[i]] = 'appended' THEN -- else that element repeats the id of another entry
             parent_line := lines[refs[i]];
             parent_branch := branches[refs[i]];
             parent_depth := depths[refs[i]];

@@ -1,5 +1,6 @@
 -- box_segments: returns the segments of chain_segments() and the tail of a box. It is inlined.
---   tail_start, tail  Position of the tail, and its ids; NULL: the chain is an earlier one, without the tail.
+--   tail_start  Position of the first id of the tail.
+--   tail        Ids of the tail; NULL: `chain` is an earlier chain of the box, which has no tail.
 CREATE OR REPLACE FUNCTION cardbox.box_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint, tail_start bigint, tail jsonb)
 RETURNS TABLE (start bigint, card_ids jsonb)

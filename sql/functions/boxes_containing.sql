@@ -1,16 +1,17 @@
 -- boxes_containing: returns a page of the boxes that contain a card, newest first.
 --   from_time, from_id  Creation time and id of the last box of the previous page.
 --   page_size           Maximum number of boxes.
---   scan_limit          Maximum number of boxes to examine. Reading segments of a box counts too.
+--   scan_limit          Maximum number of boxes to examine. Each segment that is searched counts as a box too.
 --
--- The column `flags` is 1 if the box belongs to the page, 2 if the search ended at it, 3 if both.
+-- The column `flags` is 1 if the box contains the card, 2 if the search ended at this box because of scan_limit, 3 if
+-- both.
 --
--- The function runs with the owner's rights, after it has checked the caller: see list_cards().
+-- The function checks the caller, and then runs with the owner's rights: list_cards() explains why.
 --
 -- An index finds segments that contain the card. Tails are not indexed, because each append would then write up
 -- to 64 index entries. Therefore the function examines the tenant's boxes one by one. A card can be in very many
--- segments, for example if all boxes begin with it. If the index finds more than chains_max chains, the rest is not
--- looked up. Then the function also searches the segments of each box that it examines.
+-- segments, for example if all boxes begin with it. If the card is in more than chains_max chains, the index is not
+-- searched further, and the function searches the segments of each examined box whose chain was not found.
 CREATE OR REPLACE FUNCTION cardbox.boxes_containing(
     tenant text, card text, page_size bigint, from_time timestamptz, from_id uuid, scan_limit bigint)
 RETURNS TABLE (flags bigint, box_id uuid, version bigint, length bigint, parent_ids jsonb, created_at timestamptz,
@@ -20,7 +21,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     chains_max CONSTANT integer := 1000;
-    chains     uuid[]; -- chains that contain the card; more than chains_max: not all of them
+    chains     uuid[]; -- chains that contain the card, at most chains_max + 1 of them
     b          record;
     segment    bigint; -- position of the first segment that contains the card
     examined   bigint := 0;
@@ -30,7 +31,7 @@ BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
-    WITH RECURSIVE containing AS ( -- segments that contain the card, then the chains that continue theirs
+    WITH RECURSIVE containing AS ( -- segments that contain the card, then the chains that continue the chains of these segments
         SELECT s.chain_id, s.start
           FROM cardbox.card_box_segments s
          WHERE CASE WHEN s.tenant_id = tenant THEN s.card_ids ? card END -- test_costs.py test_costs: only the GIN index fits
@@ -38,7 +39,7 @@ BEGIN
         UNION
         SELECT c.chain_id, h.start
           FROM containing h
-         CROSS JOIN LATERAL ( -- test_costs.py test_costs: as in chain_segments()
+         CROSS JOIN LATERAL ( -- test_costs.py test_costs: see chain_segments()
                 SELECT x.chain_id FROM cardbox.card_box_chains x
                  WHERE x.tenant_id = tenant AND x.parent_chain_id = h.chain_id AND x.parent_length > h.start
                  ORDER BY x.parent_length) AS c
@@ -49,7 +50,7 @@ BEGIN
         SELECT x.box_id, x.version, x.length, x.parent_ids, x.created_at, x.updated_at, x.chain_id,
                x.tail ? card AS in_tail, x.chain_id IN (SELECT u.id FROM unnest(chains) AS u(id)) AS in_chain
           FROM cardbox.card_boxes x
-         WHERE x.tenant_id = tenant AND CASE WHEN x.deleted_at IS NULL THEN true ELSE false END -- as in the index
+         WHERE x.tenant_id = tenant AND CASE WHEN x.deleted_at IS NULL THEN true ELSE false END -- as in card_boxes_live
            AND (x.created_at, x.box_id) < (from_time, from_id)
          ORDER BY x.created_at DESC, x.box_id DESC
     LOOP

@@ -1,7 +1,7 @@
 -- branch_entries: returns the entries of a branch at the depths from low to high. It is inlined.
 --
--- test_plans.py test_plans_of_new_projects: the ORDER BY selects the index of branches. Other indexes of the session
--- may read all of it for each branch.
+-- test_plans.py test_plans_of_new_projects: the ORDER BY makes PostgreSQL use the index session_lines_path. With
+-- another index a query may read the whole session for each branch.
 CREATE OR REPLACE FUNCTION cardbox.branch_entries(tenant text, session text, branch bigint, low integer, high integer)
 RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE

@@ -1,10 +1,11 @@
 -- branch_parents: returns the branches of a session as parallel arrays, in the order of their first lines.
---   starts           Number of the branch's first line.
---   is_late          The branch starts with a root whose parent was missing when it was imported.
---   parent_branches  Index from 1 of the parent's branch; NULL: the root has no parent, or it is still missing.
---   parent_lines     Line number of the parent.
---   parent_depths    Depth of the parent.
---   is_continued     Another child of the parent continues the parent's branch.
+--   starts           Line number of the branch's first entry.
+--   is_late          The first entry is a root whose parent was missing at its import, and which is not linked yet.
+--   parent_branches  Index from 1 of the branch of the first entry's parent; NULL: the entry has no parent, or the
+--                    parent is still missing.
+--   parent_lines     Line number of the first entry's parent.
+--   parent_depths    Depth of the first entry's parent.
+--   is_continued     Another child of this parent continues the parent's branch.
 CREATE OR REPLACE FUNCTION cardbox.branch_parents(
     tenant text, session text, OUT starts bigint[], OUT is_late boolean[], OUT parent_branches integer[],
     OUT parent_lines bigint[], OUT parent_depths integer[], OUT is_continued boolean[])
@@ -25,6 +26,6 @@ AS $$
                array_agg(NOT cardbox.is_leaf(tenant, session, p.branch, p.depth) ORDER BY b.line)
           FROM branch b
           LEFT JOIN LATERAL cardbox.find_entry(tenant, session, b.missing_parent_id) AS late ON true
-          LEFT JOIN LATERAL cardbox.find_line( -- CASE: coalesce() is not leakproof (test_plans_of_workers)
+          LEFT JOIN LATERAL cardbox.find_line( -- CASE, since coalesce() is not leakproof (test_plans_of_workers)
                 tenant, session, CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END) AS p ON true) AS f
 $$;

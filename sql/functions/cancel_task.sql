@@ -1,5 +1,5 @@
 -- cancel_task: cancels a task, and ends its open calls as failed.
--- Outcomes: 3 cancelled, 5 no such task, 9 the task is already finished.
+-- Outcomes: 3 the task was cancelled, 5 there is no such task, 9 the task had already finished.
 CREATE OR REPLACE FUNCTION cardbox.cancel_task(tenant text, task text, reason json) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,9 +1,10 @@
 -- chain_segments: returns the stored segments that contain the positions from from_pos to before_pos - 1 of a
--- chain. Positions of earlier chains are found through the table card_box_chains. The first segment may begin
+-- chain. The table card_box_chains leads to positions that belong to parent chains. The first segment may begin
 -- before from_pos, and the last one may end after before_pos.
---   own_from  Positions below this one belong to the parent chains; 9223372036854775807: unknown.
+--   own_from  Positions below own_from belong to parent chains; 9223372036854775807: unknown.
 --
--- test_costs.py test_costs: without LATERAL and LIMIT or ORDER BY, a join may read the whole table at each step.
+-- test_costs.py test_costs: a join without LATERAL, and LIMIT or ORDER BY inside it, may read the whole table at each
+-- step of the recursion.
 CREATE OR REPLACE FUNCTION cardbox.chain_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint)
 RETURNS TABLE (start bigint, card_ids jsonb)

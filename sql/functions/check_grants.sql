@@ -1,5 +1,5 @@
 -- check_grants: raises 42501 (insufficient_privilege) unless all tenants are granted to the caller of a writing
--- function. is_service() explains who the caller is.
+-- function. See is_service() for the definition of the caller.
 CREATE OR REPLACE FUNCTION cardbox.check_grants(tenants text[]) RETURNS void
 LANGUAGE plpgsql STABLE
 AS $$

@@ -1,8 +1,9 @@
--- claim_tasks: claims up to max_tasks tasks that are due. Each tenant gets an equal share first. Then the rest is
--- filled from any tenant, so that a tenant with many tasks does not starve the others.
+-- claim_tasks: claims up to max_tasks tasks that are due. First each tenant gets at most an equal share of max_tasks,
+-- so that a tenant with many tasks does not starve the others. The rest of max_tasks is then claimed from any
+-- tenants.
 --   max_attempts  If this number of claims in succession ended without a write that ends the lease, the next claim
---                 fails the task: its row has outcome 12.
---   take_over     Whether to claim tasks that this owner holds already: for a worker that was restarted.
+--                 finishes the task as failed: its row has the outcome 12.
+--   take_over     Whether to claim first the tasks that `owner` already holds: for a worker that was restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
     tenants text[], owner text, lease_ms bigint, max_tasks integer, max_attempts integer, take_over boolean)
 RETURNS SETOF cardbox.claimed_task
@@ -24,7 +25,7 @@ BEGIN
     IF owner IS NULL OR max_tasks IS NULL OR max_tasks < 1 THEN
         RAISE EXCEPTION 'a claim needs an owner and a number of tasks' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    -- the tenants with a task to claim, in random order
+    -- the tenants that have a task to claim, in random order
     SELECT array_agg(n.id ORDER BY random()) INTO served
       FROM unnest(tenants) AS n(id)
      CROSS JOIN LATERAL (
@@ -49,7 +50,7 @@ BEGIN
             END LOOP;
         END LOOP;
     END IF;
-    FOR round IN 1 .. 2 LOOP -- 1: the shares, 2: the rest
+    FOR round IN 1 .. 2 LOOP -- round 1 claims the shares, round 2 the rest
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             EXIT WHEN tasks_left <= 0;
             FOR task IN

@@ -1,7 +1,9 @@
 -- compaction_targets: resolves line numbers to entry ids. A compaction in a file may name the first entry that it
 -- keeps by a line number. Returns `targets` with the ids of these entries filled in.
---   indexes      Line number in the file of the first kept entry; negative: unknown; NULL: the compaction has none.
---   diverged_at  First line whose number in the file differs from its number in the session; NULL: none.
+--   start        Line number in the file of the first element of `ids`.
+--   indexes      Line number in the file of the first kept entry; negative: unknown; NULL: the line names no number.
+--   diverged_at  First line of the file that differs from the session; NULL: none. Below it, a line has the same number
+--                in the file and in the session.
 CREATE OR REPLACE FUNCTION cardbox.compaction_targets(
     tenant text, session text, start bigint, diverged_at bigint, ids text[], targets text[], indexes bigint[])
 RETURNS text[]

@@ -1,14 +1,14 @@
--- compare_lines: compares a batch of lines of a file with the lines of a session. Completes the session's last
--- line if only its end is missing.
+-- compare_lines: compares a batch of lines of a file with the lines of a session. If the session's last line lacks only
+-- its end (the line feed, perhaps with bytes after the JSON), the function adds the end from the file.
 --   s            The session's row.
 --   start        Line number of the batch's first line.
---   diverged_at  Number of the first line that differs from the session's; NULL: none differs.
---   equal        Number of lines at the start of the batch that the session has.
+--   diverged_at  Number of the first line that differs from the session's line of this number; NULL: none differs.
+--   equal        Number of lines at the start of the batch that equal lines of the session.
 --   completes    Index from 1 of the line that begins with the session's truncated last line and has more bytes;
 --                NULL: none.
---   prefix       The line feed before that truncated line, if it has one.
+--   prefix       The line feed that is stored at the start of the truncated last line; NULL: there is none.
 --   open_end     The session's last line has no line feed at its end.
---   has_changed  The missing end of the session's last line was written.
+--   has_changed  The missing end of the session's last line was added.
 CREATE OR REPLACE FUNCTION cardbox.compare_lines(
     s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
     INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,
@@ -17,11 +17,11 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     n       integer := cardinality(contents);
-    last    integer := least(s.lines - start, 2147483647); -- index of the session's last line in the batch
+    last    integer := least(s.lines - start, 2147483647); -- index from 1 in the batch that the session's last line has
     differs bigint;
     old     record;
     given   bytea;
-    broken  bytea; -- the session's truncated last line, without a line feed before it
+    broken  bytea; -- the session's truncated last line, without a line feed at its start
 BEGIN
     equal := 0;
     open_end := s.open_end;

@@ -1,6 +1,7 @@
 -- context_path: returns the entries that the context of an entry needs, as ranges like those of session_path().
--- The context begins at the first entry that the last compaction keeps. It also needs two earlier entries: the
--- last one that sets the model, and the last one that sets the thinking level.
+-- The context begins at the first entry that the last compaction keeps, or at this compaction if it keeps no entry of
+-- the path. Without a compaction it begins at the root. The last earlier entry that sets the model and the last earlier
+-- entry that sets the thinking level are needed too.
 CREATE OR REPLACE FUNCTION cardbox.context_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE
@@ -16,7 +17,7 @@ AS $$
                    AND x.depth BETWEEN p.low AND p.high AND x.type = 'compaction'
                  ORDER BY x.depth DESC LIMIT 1) AS e
          LIMIT 1
-    ), start AS ( -- the depth at which the context begins
+    ), start AS ( -- the depth of the first entry of the context
         SELECT coalesce((SELECT e.depth FROM path p WHERE p.branch = e.branch AND e.depth BETWEEN p.low AND p.high),
                         c.depth) AS depth
           FROM compaction c

@@ -1,9 +1,9 @@
 -- create_box: creates a box.
---   at         Time of the change that an import repeats; NULL: now.
---   may_exist  Whether an existing box has the outcome 2 instead of 6.
+--   at         Creation time, set by imports; NULL: now.
+--   may_exist  Whether the outcome is 2 instead of 6 if the box already exists.
 --
--- Outcomes: 1 created, 2 or 6 the box exists, 7 the box was deleted.
--- The numbers are those of enum change_outcome in the C code.
+-- Outcomes: 1 created, 2 or 6 the box already exists, 7 the box was deleted.
+-- The numbers are those of box_outcome in the C code.
 CREATE OR REPLACE FUNCTION cardbox.create_box(
     tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -13,7 +13,7 @@ AS $$
 DECLARE
     head  record;
     made  timestamptz := coalesce(at, clock_timestamp());
-    chain uuid := gen_random_uuid(); -- another id than the box's: a removed box with this id may have had a chain
+    chain uuid := gen_random_uuid(); -- a new id: a chain of an earlier, removed box with the same id may still exist
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);

@@ -1,7 +1,8 @@
 -- create_session: creates a session. If a header is given, it becomes line 0.
---   may_exist  Whether an existing session has the outcome unchanged instead of exists.
+--   source     Id of the session from which the new session is forked, or NULL.
+--   may_exist  Whether the outcome is unchanged or other_dialect, instead of exists, if the session already exists.
 --
--- Outcomes: created; unchanged; exists; other_dialect: it exists with another dialect.
+-- Outcomes: created; unchanged; exists; other_dialect: the session already exists with another dialect.
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)

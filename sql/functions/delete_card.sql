@@ -1,5 +1,5 @@
 -- delete_card: marks a card as deleted. Returns true if the card stays, because it is sealed or a message refers to
--- it. Returns false if it is deleted now, and NULL if there is no such card.
+-- it. Returns false if the card was deleted now or before, and NULL if there is no such card.
 CREATE OR REPLACE FUNCTION cardbox.delete_card(tenant text, card text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

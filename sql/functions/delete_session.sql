@@ -1,6 +1,6 @@
 -- delete_session: deletes up to max_lines lines of a session. Returns the number of removed entries, or NULL if
--- there is no such session. If `more` is true, call it again: a long session is deleted by several short
--- transactions. Meanwhile no session can be created with its id.
+-- there is no such session. If `more` is true, the caller repeats the call: several short transactions delete a long
+-- session. Until the last of them commits, no session with this id can be created.
 CREATE OR REPLACE FUNCTION cardbox.delete_session(
     tenant text, session text, max_lines bigint, OUT entries bigint, OUT more boolean)
 LANGUAGE plpgsql

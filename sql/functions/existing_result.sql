@@ -1,7 +1,7 @@
--- existing_result: returns the id of the card that already is the result of the call that new_card answers;
--- NULL: there is none. A result that has expired is marked as deleted, so that another one can be written.
---   waits      Whether to wait for a card that another transaction has locked.
---   is_locked  Another transaction has locked a result that has expired.
+-- existing_result: returns the id of another card that is already the result of the tool call that new_card answers;
+-- NULL: there is none. A result that has expired is marked as deleted, so that a new result can be written.
+--   waits      Whether to wait if another transaction has locked an expired result.
+--   is_locked  Another transaction has locked an expired result, and `waits` is false.
 CREATE OR REPLACE FUNCTION cardbox.existing_result(
     new_card cardbox.cards, waits boolean, OUT other_id text, OUT is_locked boolean)
 LANGUAGE plpgsql
@@ -15,7 +15,7 @@ BEGIN
        OR (new_card.metadata ->> 'type' = 'tool.result') IS NOT TRUE THEN
         RETURN;
     END IF;
-    FOR round IN 1 .. 10 LOOP -- repeated only if another transaction changed that card
+    FOR round IN 1 .. 10 LOOP -- round 2 follows an expired result, later rounds a concurrent change
         SELECT c.card_id, c.expires_at INTO stored FROM cardbox.cards c
          WHERE c.tenant_id = new_card.tenant_id AND c.tool_call_id = new_card.tool_call_id
            AND c.metadata ->> 'type' = 'tool.result' AND c.deleted_at IS NULL

@@ -1,5 +1,6 @@
--- find_line: returns the line of a session that has this number, or no row. It is inlined.
--- test_plans.py test_plans_without_statistics: find_entry() explains the range.
+-- find_line: returns the session's line that has this number, or no row. It is inlined.
+--
+-- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range.
 CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint)
 RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE

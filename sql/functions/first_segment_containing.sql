@@ -1,5 +1,5 @@
 -- first_segment_containing: returns the position of the first segment that contains a card, in a box with this
--- chain and length; NULL: none. The oldest chain is searched first. Part of boxes_containing().
+-- chain and length; NULL: none. The oldest ancestor of the chain is searched first. Part of boxes_containing().
 CREATE OR REPLACE FUNCTION cardbox.first_segment_containing(tenant text, chain uuid, length bigint, card text)
 RETURNS bigint
 LANGUAGE sql STABLE

@@ -1,11 +1,11 @@
 -- follow_task: returns the events of a task after the event after_event, then the chunks of `message` after the
 -- chunk after_chunk. Part of follow_tasks().
 --   message    Message that is being generated; NULL: none.
---   max_rows   Maximum number of events, and of chunks.
---   max_bytes  The last row begins before this size.
+--   max_rows   Maximum number of events, and maximum number of chunks.
+--   max_bytes  No row is added once the rows have this size, so the last row may exceed it.
 --
--- Contents are read one by one, so that those beyond the limit are not read. The details of a call are sent only
--- with the event of its current status.
+-- If a limit was reached, the last row is `more`. The content of each row is read separately, so that contents beyond
+-- the limit are not read. The details of a call are sent only with the event of the call's current status.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
     ord bigint, tenant text, task text, after_event bigint, message text, after_chunk bigint,
     max_rows bigint, max_bytes bigint)
@@ -47,7 +47,7 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= max_rows;
     count := 0;
-    -- If a limit cut the events, the message of the chunks may be among the remaining ones.
+    -- If a limit was reached, no chunks are returned: a remaining event may be the stored message, which replaces them.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR stored IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p

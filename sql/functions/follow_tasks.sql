@@ -1,10 +1,11 @@
--- follow_tasks: returns what has happened in tasks since their followers last asked. The arrays are parallel.
---   after_events  Last event that the follower has.
---   messages      Message that the follower is receiving chunks of, or NULL.
---   after_chunks  Last chunk of it that the follower has.
---   max_rows      Maximum number of events, and of chunks, of one task.
---   task_bytes    Maximum number of bytes in the rows of one task.
---   all_bytes     Maximum number of bytes in all rows. The last row of a result begins before its limit.
+-- follow_tasks: returns the new events and chunks of tasks. The arrays are parallel: one element for each follower, a
+-- task stream that reads one task.
+--   after_events  Number of the last event that the follower has.
+--   messages      Id of the message whose chunks the follower has, or NULL.
+--   after_chunks  Number of the last chunk of this message that the follower has.
+--   max_rows      Maximum number of events of one task, and maximum number of its chunks.
+--   task_bytes    Limit for the bytes in the rows of one task. The last row may exceed it.
+--   all_bytes     Limit for the bytes in all rows. The last row may exceed it.
 --
 -- Standbys have no chunks, because the table task_chunks is unlogged.
 CREATE OR REPLACE FUNCTION cardbox.follow_tasks(

@@ -1,6 +1,7 @@
--- fork_header: returns the header of a fork: the source's header with another id and time. Some programs read only
--- the first 512 bytes. So a longer header does not name its source, and then drops members of 200 bytes or more.
--- Escapes that PostgreSQL's type text can't hold are replaced.
+-- fork_header: returns the header of a fork: a new id and time, the source's id as parentSession, and five members of
+-- the source's header. Some programs read only the first 512 bytes of a header. So if the header of a fork would have
+-- 512 bytes or more, parentSession is dropped, else members of 200 bytes or more, else both. U+FFFD replaces escapes
+-- that PostgreSQL's type text can't hold.
 CREATE OR REPLACE FUNCTION cardbox.fork_header(old json, new_id text, source text, made timestamptz)
 RETURNS json
 LANGUAGE sql STABLE

@@ -1,7 +1,7 @@
--- fork_session: creates a session from the path to an entry; '': to the head. Copies the lines, and numbers them
--- after the header. A line may depend on its number in the file for its id, its parent or its first kept entry.
--- These members are then added at the end of its JSON.
--- Outcomes: done; not_found: no such session; no_entry: no such entry; exists: the new session exists.
+-- fork_session: creates a session from the path to the entry `entry`; '': to the head. Copies the lines, and numbers
+-- them after the header. If an entry's JSON has no id, the id and parentId are added at its end. If the JSON of a
+-- compaction has only a line number for the first kept entry, firstKeptEntryId is added.
+-- Outcomes: done; not_found: no such session; no_entry: no such entry; exists: the id new_session is used.
 CREATE OR REPLACE FUNCTION cardbox.fork_session(
     tenant text, session text, entry text, new_session text,
     OUT outcome text, OUT version bigint, OUT entries bigint)

@@ -1,7 +1,8 @@
 -- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions. The
--- migration 0006 explains why this is safe.
+-- migration 0006_admin.sql explains why this is safe while other transactions write.
 --   retention  Seconds for which deleted cards and boxes are kept.
---   max_rows   Maximum number of rows. Revisions do not count.
+--   max_rows   Maximum number of removed rows. Revisions of cards, append keys, and lines that are not entries do not
+--              count.
 CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
 LANGUAGE plpgsql
 AS $$

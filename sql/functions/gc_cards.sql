@@ -1,8 +1,8 @@
--- gc_cards: removes expired cards, and deleted cards after the retention, together with their revisions. Part of
--- gc_batch(). A card that a message refers to is kept as a deleted card, and is checked again a day and the
--- retention later; no program creates such cards. Locked rows are skipped: gc waits for nobody, so it can't be
--- part of a deadlock. Expired and deleted cards are read in the order of their indexes; otherwise a batch read
--- all cards.
+-- gc_cards: removes expired cards, and cards that were deleted longer ago than the retention, together with their
+-- revisions. Part of gc_batch(). If a message refers to such a card, the card stays, marked as deleted, and is checked
+-- again a day plus the retention later. CardBox itself never makes such cards. Cards that another transaction has
+-- locked are skipped, so gc can't be part of a deadlock. Expired and deleted cards are read in the order of their
+-- indexes; otherwise PostgreSQL would read all cards for each batch.
 CREATE OR REPLACE FUNCTION cardbox.gc_cards(INOUT totals cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -22,11 +22,11 @@ BEGIN
     ), locked AS (
         SELECT d.tenant_id, d.card_id, d.tid, cardbox.card_is_used(d.tenant_id, d.card_id) AS used
           FROM (SELECT * FROM expired UNION SELECT * FROM deleted LIMIT totals.rows_left) AS d
-    ), kept AS ( -- otherwise each batch would examine these cards first, and remove no others
+    ), kept AS ( -- without this update each batch would examine the same cards first, and remove no others
         UPDATE cardbox.cards c SET expires_at = NULL, deleted_at = clock_timestamp() + interval '1 day'
          WHERE c.ctid = ANY (ARRAY (SELECT k.tid FROM locked k WHERE k.used))
         RETURNING 1
-    ), removed AS ( -- by ctid, which does not change while the row is locked: a join may read the whole table
+    ), removed AS ( -- by ctid, which is stable while the row is locked; a join by the key may read the whole table
         DELETE FROM cardbox.cards c WHERE c.ctid = ANY (ARRAY (SELECT k.tid FROM locked k WHERE NOT k.used))
         RETURNING cardbox.card_bytes(c.content, c.metadata) AS bytes
     ), unrevised AS (

@@ -1,6 +1,6 @@
--- gc_chains: removes the segments of orphaned chains that nothing can read. Part of gc_batch(). An orphan whose
--- segments are still read through other chains is kept. It counts as one row, so that a batch with only such
--- orphans still reports `more`.
+-- gc_chains: removes the segments of orphaned chains that no box can read any more. Part of gc_batch(). An orphan
+-- stays while other chains continue it, because they read its segments. Each examined orphan counts as a row, so that a
+-- batch also ends, and reports `more`, if it finds only orphans that stay.
 CREATE OR REPLACE FUNCTION cardbox.gc_chains(INOUT totals cardbox.gc_totals)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -9,7 +9,7 @@ AS $$
 DECLARE
     orphan  record;
     gone    record;
-    ceiling bigint; -- chains that continue this one read the positions below
+    ceiling bigint; -- other chains read the positions of this chain below the ceiling; NULL: no other chain does
 BEGIN
     FOR orphan IN
         SELECT o.tenant_id, o.chain_id FROM cardbox.card_box_orphans o WHERE o.due LIMIT totals.rows_left

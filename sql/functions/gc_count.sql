@@ -1,5 +1,4 @@
--- gc_count: counts the rows and bytes that batches of gc_batch() would remove in all. It changes nothing, and
--- reads only these rows.
+-- gc_count: counts the rows and bytes that batches of gc_batch() would remove in all. It changes nothing.
 CREATE OR REPLACE FUNCTION cardbox.gc_count(retention bigint) RETURNS cardbox.gc_totals
 LANGUAGE sql STABLE
 AS $$
@@ -18,7 +17,7 @@ AS $$
           FROM cardbox.card_boxes b WHERE b.deleted_at <= statement_timestamp() - make_interval(secs => retention)
     ), dead_changes AS (
         SELECT d.tenant_id, l.chain_id, l.bytes
-          FROM dead_boxes d -- LATERAL: the size of a joined row could differ from that of the stored row
+          FROM dead_boxes d -- LATERAL: the size of a joined row could differ from the size of the stored row
          CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes FROM cardbox.card_box_log x
                               WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id ORDER BY x.version) AS l
     ), orphans AS (

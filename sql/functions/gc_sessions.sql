@@ -1,4 +1,5 @@
--- gc_sessions: removes lines of deleted sessions that no other transaction is removing. Part of gc_batch().
+-- gc_sessions: removes lines of deleted sessions, and skips sessions that another transaction has locked. Part of
+-- gc_batch().
 CREATE OR REPLACE FUNCTION cardbox.gc_sessions(INOUT totals cardbox.gc_totals)
 LANGUAGE plpgsql
 AS $$

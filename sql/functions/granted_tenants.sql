@@ -1,6 +1,6 @@
--- granted_tenants: returns those of the tenants that the role may serve, each once. For the service these are all;
--- for a worker's role they are its grants. So a revoked grant stops the claims of that tenant only.
--- Raises 42501 (insufficient_privilege) if none is left.
+-- granted_tenants: returns the elements of `tenants` whose tasks the current role may claim, each once. The service
+-- may claim the tasks of all tenants, a worker's role those of its granted tenants. So if a grant is revoked, a worker
+-- continues to claim tasks of its other tenants. Raises 42501 (insufficient_privilege) if no tenant is left.
 CREATE OR REPLACE FUNCTION cardbox.granted_tenants(tenants text[]) RETURNS text[]
 LANGUAGE plpgsql VOLATILE
 AS $$

@@ -1,7 +1,7 @@
 -- id_key: returns the key of a card id in the GIN index of segments: a hash that includes the tenant. So equal ids
--- of two tenants have different keys. The index contains the values, so they must not change.
+-- of two tenants have different keys. The index stores the hashes, so the function must never change its results.
 --
--- All names are qualified: ANALYZE evaluates index expressions as the owner, with any search_path.
+-- All names have their schema, because ANALYZE evaluates index expressions with the search_path of any session.
 CREATE OR REPLACE FUNCTION cardbox.id_key(tenant text, id text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

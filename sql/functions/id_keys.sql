@@ -1,5 +1,5 @@
--- id_keys: returns the keys of all ids of a segment, for its GIN index: see id_key(). The language is not sql:
--- PostgreSQL would parse and plan such a body in every statement that writes to the index.
+-- id_keys: returns the keys of all ids of a segment, for the GIN index of segments: see id_key(). The language is not
+-- sql, because PostgreSQL would parse and plan an SQL body in every statement that writes to the index.
 CREATE OR REPLACE FUNCTION cardbox.id_keys(tenant text, ids jsonb) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$

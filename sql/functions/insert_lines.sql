@@ -1,4 +1,4 @@
--- insert_lines: inserts the lines whose outcome is appended, as entries, or kept, as bytes.
+-- insert_lines: inserts lines into a session: those with the outcome appended as entries, those with kept as bytes.
 --   completes  Index of the line that replaces the session's truncated last line; NULL: none.
 --
 -- The arrays are read element by element, because unnest() would copy each line once more.

@@ -1,5 +1,6 @@
 -- is_leaf: returns whether no child continues the branch of the entry with this branch and depth.
--- test_plans.py test_plans_without_statistics: find_entry() explains the range of one branch.
+--
+-- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range of one branch.
 CREATE OR REPLACE FUNCTION cardbox.is_leaf(tenant text, session text, at_branch bigint, at_depth integer)
 RETURNS boolean
 LANGUAGE plpgsql STABLE

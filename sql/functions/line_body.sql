@@ -1,5 +1,5 @@
--- line_body: returns a line without the line feed at its end. A line behind one that lacked its line feed begins
--- with that line feed, which is removed too.
+-- line_body: returns a line without the line feed at its end. If the line before it lacked a line feed, the stored
+-- line begins with that line feed, which is removed too.
 CREATE OR REPLACE FUNCTION cardbox.line_body(bytes bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
 AS $$

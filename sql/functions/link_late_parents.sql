@@ -1,10 +1,11 @@
--- link_late_parents: links roots to parents that were imported after them. It runs after an import. A link that
--- would close a cycle is not made.
---   dangling_ids  Ids of the entries that were reported as dangling.
---   issues        For each of these ids: NULL if it was linked; dangling: its parent is missing; cycle: its parent
---                 is its own descendant.
+-- link_late_parents: links roots to parents that were imported after them. The function runs after an import. A link
+-- that would close a cycle is not made.
+--   dangling_ids  Ids of the entries that the import reported as dangling.
+--   issues        One for each of these entries: NULL: the entry was linked; dangling: its parent is missing; cycle:
+--                 its parent is one of its descendants.
 --   links         Number of links that were made.
---   version       New version of the session; NULL: there is no such session.
+--   cycles        Number of links that would have closed a cycle.
+--   version       Version of the session after the call; NULL: there is no such session.
 CREATE OR REPLACE FUNCTION cardbox.link_late_parents(
     tenant text, session text, dangling_ids text[], OUT version bigint, OUT links integer, OUT cycles integer,
     OUT issues text[])

@@ -1,22 +1,24 @@
 -- list_cards: returns a page of a tenant's cards, newest first. Every filter may be NULL.
---   step_id, type, trace_id, agent_turn_id, role  Members of the metadata.
---   tool_call_ids                  Values of tool_call_id.
---   metadata_members               Object that the metadata contains.
---   created_after, created_before  Limits of created_at.
+--   step_id, type, trace_id, agent_turn_id, role  Values of these members of the metadata.
+--   tool_call_ids                  Accepted values of tool_call_id.
+--   metadata_members               Object that the metadata must contain.
+--   created_after, created_before  Limits of created_at, both exclusive.
 --   from_time, from_id             Creation time and id of the last card of the previous page.
 --   page_size                      Maximum number of cards.
 --   scan_limit                     Maximum number of cards to examine.
 --
--- The column `flags` is 1 if the card belongs to the page, 2 if the search ended at it, 3 if both. So a filter that
--- few cards match returns a short page and the position at which to continue.
+-- The column `flags` is 1 if the card matches all filters, 2 if the search ended at this card because of scan_limit, 3
+-- if both. So a filter that few cards match returns a short page and the position at which to continue.
 --
--- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Behind a policy
--- PostgreSQL uses no index for `->>` and `@>`, which are not leakproof: a page read all cards of all tenants.
+-- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. With a worker's rights,
+-- PostgreSQL would read all cards of all tenants for a page. The operators `->>` and `@>` are not leakproof, so under a
+-- policy of row-level security no index is used for them.
 --
--- The query reads one index in its order: that of the first filter among tool_call_ids, step_id, agent_turn_id,
--- trace_id and type, else that of time. It checks the other filters on each card. It is planned for each call, so
--- that NULL filters vanish. Cards with equal times are sorted by their ids. Cards of calls are looked up call by call
--- and then sorted: without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
+-- The query reads one index in its order: that of the first filter that is set among tool_call_ids, step_id,
+-- agent_turn_id, trace_id and type, else that of created_at. The query checks the other filters on each card. The query
+-- is planned for each call, so that NULL filters vanish. Cards with equal times are sorted by their ids. With
+-- tool_call_ids, the cards of each id are looked up and then sorted. Without OFFSET 0 PostgreSQL would read all cards
+-- in order of time instead (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
     tenant text, step_id text, type text, trace_id text, agent_turn_id text, role text, tool_call_ids text[],
     metadata_members jsonb, created_after timestamptz, created_before timestamptz, from_time timestamptz,
@@ -28,7 +30,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    -- the member of the metadata whose index is read, as an expression, and its value
+    -- SQL expression of the metadata member whose index is read, and the value that the member must have
     key    text := CASE WHEN step_id IS NOT NULL THEN 'c.metadata ->> ''step_id'''
                         WHEN agent_turn_id IS NOT NULL THEN 'c.metadata ->> ''agent_turn_id'''
                         WHEN trace_id IS NOT NULL THEN 'c.metadata ->> ''trace_id'''
@@ -38,8 +40,8 @@ DECLARE
         WHEN tool_call_ids IS NOT NULL THEN '(SELECT DISTINCT u.id FROM unnest($7) AS u(id)) AS k CROSS JOIN LATERAL (
             SELECT * FROM cardbox.cards x WHERE x.tenant_id = $1 AND x.tool_call_id = k.id OFFSET 0) AS c WHERE true'
         ELSE 'cardbox.cards AS c WHERE c.tenant_id = $1' || coalesce(' AND ' || key || ' = $15', '') END;
-    -- Without it PostgreSQL does not use the order of the index behind a policy, although all rows have the same value
-    -- (test_plans.py test_plans[cards_list]).
+    -- All rows have the same value of this first sort key. Without the key, PostgreSQL does not use the order of the
+    -- index under row-level security (test_plans.py test_plans[cards_list]).
     first  text := CASE WHEN tool_call_ids IS NULL THEN key || ' USING ~>~,' END;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN

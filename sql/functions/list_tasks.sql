@@ -3,11 +3,12 @@
 --   active      Whether to return only active tasks.
 --   status      Completion status.
 --   parent      Id of the parent task.
---   made_from, made_until  Limits of created_at, in ms.
---   state       running: a worker holds the task; waiting: it is unfinished and no worker holds it; failed: its
---               status begins with this word.
+--   made_from, made_until  Limits of created_at in Unix milliseconds, both inclusive.
+--   state       running: a worker holds the task; waiting: the task is unfinished and no worker holds it; failed: the
+--               completion status is `failed`, or begins with `failed:`.
+--   most, skip  LIMIT and OFFSET of the page.
 --
--- The query has only the filters that are given, so that PostgreSQL finds their index.
+-- The query has only the filters that are given, so that PostgreSQL can use the index of a filter.
 CREATE OR REPLACE FUNCTION cardbox.list_tasks(
     tenant text, active boolean, status text, parent text, made_from bigint, made_until bigint, state text,
     most bigint, skip bigint)

@@ -1,5 +1,5 @@
--- listen_for_tasks: runs LISTEN for the channels of these tenants, and returns their number. NULL stands for all
--- tenants that have a channel.
+-- listen_for_tasks: runs LISTEN for the notification channels of these tenants, and returns the number of channels.
+-- NULL: all tenants that the role sees and that have a channel. Missing channels are created.
 CREATE OR REPLACE FUNCTION cardbox.listen_for_tasks(tenants text[]) RETURNS bigint
 LANGUAGE plpgsql
 AS $$

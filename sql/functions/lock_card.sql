@@ -1,4 +1,4 @@
--- lock_card: locks a card if it exists. Returns false if another transaction has locked it and `waits` is false.
+-- lock_card: locks a card if it exists. Returns false if another transaction has locked the card and `waits` is false.
 CREATE OR REPLACE FUNCTION cardbox.lock_card(tenant text, card text, waits boolean) RETURNS boolean
 LANGUAGE plpgsql
 AS $$

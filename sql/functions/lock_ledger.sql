@@ -1,4 +1,5 @@
--- lock_ledger: locks the ledger of a project until the transaction ends. Waits for other transactions.
+-- lock_ledger: acquires the ledger lock of a project, which save_ledger() needs for several tasks, until the
+-- transaction ends. Waits for another transaction that holds the lock.
 CREATE OR REPLACE FUNCTION cardbox.lock_ledger(tenant text) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -1,8 +1,8 @@
--- lock_session_for_import: locks the session of an import, and creates it for the first batch. Returns whether it
--- was created.
+-- lock_session_for_import: locks the session of an import. For the first batch, it creates a missing session. Returns
+-- whether the session was created.
 --   since     Creation time of the session that has the earlier batches; NULL: this is the first batch.
---   file_id   Id in the file's header; '': no header; NULL: files of other sessions are accepted.
---   restores  Whether a project is imported: then the session is invisible until restore_session().
+--   file_id   Id in the file's header; '': no header; NULL: also accept files of another session or dialect.
+--   restores  Whether a project is imported: then a new session is invisible until restore_session().
 CREATE OR REPLACE FUNCTION cardbox.lock_session_for_import(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean)
 RETURNS boolean
@@ -43,7 +43,7 @@ BEGIN
             own_id := s.header ->> 'id';
         END IF;
     EXCEPTION WHEN data_exception THEN
-        own_id := NULL; -- the type text can't hold it
+        own_id := NULL; -- the type text can't hold this id
     END;
     IF file_id <> '' AND file_id <> own_id AND octet_length(own_id) BETWEEN 1 AND 512
        AND own_id !~ '[\x01-\x1f\x7f]' THEN

@@ -1,4 +1,4 @@
--- lock_tasks: locks those of the tasks that exist, always in the same order, so that two callers can't deadlock.
+-- lock_tasks: locks the tasks with these ids that exist, in the order of the ids, so that two callers can't deadlock.
 CREATE OR REPLACE FUNCTION cardbox.lock_tasks(tenant text, ids text[]) RETURNS void
 LANGUAGE plpgsql
 AS $$

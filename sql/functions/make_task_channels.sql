@@ -1,4 +1,4 @@
--- make_task_channels: creates a notification channel for each of the tenants that has none.
+-- make_task_channels: creates a notification channel for each of these tenants that does not have one.
 CREATE OR REPLACE FUNCTION cardbox.make_task_channels(tenants text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,10 +1,11 @@
--- move_branches: returns the new depths and branches after the links of accept_late_parents().
+-- move_branches: returns how the links that accept_late_parents() accepted change the depths and branches of entries.
+-- The arrays have one element for each branch.
 --   continues  Whether the branch's first entry continues its parent's branch.
---   depths     Number that is added to the depth of the branch's entries.
---   branches   Branch that the entries belong to afterwards.
+--   depths     Number to add to the depth of each entry of the branch.
+--   branches   Branch that the entries of the branch belong to after the links.
 --
 -- The other parameters are those of branch_parents(). A branch is processed after its parent's branch: a stack holds
--- the branches that wait for it.
+-- the branches whose parent's branch is not processed yet.
 CREATE OR REPLACE FUNCTION cardbox.move_branches(
     starts bigint[], is_late boolean[], parent_branches integer[], parent_depths integer[], continues boolean[],
     OUT depths integer[], OUT branches bigint[])

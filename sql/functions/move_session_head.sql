@@ -1,13 +1,13 @@
 -- move_session_head: moves the head of a session to an entry.
---   expected          Entry that the head must be at; '': none; NULL: any.
+--   expected          Id of the entry that must be the head; '': the session must have no head; NULL: any.
 --   expected_version  Version that the session must have; NULL: any.
 --
 -- Outcomes are:
 --   done           The head was moved.
---   unchanged      The head was there already.
+--   unchanged      The entry already is the head.
 --   not_found      There is no such session.
 --   wrong_version  The session has another version than expected.
---   elsewhere      The head is at another entry than expected: at `head`.
+--   elsewhere      The head is another entry than expected; the column `head` has the id of that entry.
 --   no_entry       There is no such entry.
 CREATE OR REPLACE FUNCTION cardbox.move_session_head(
     tenant text, session text, entry text, expected text, expected_version bigint,

@@ -1,4 +1,4 @@
--- refuse_change: trigger of messages and task_events that rejects changes of their rows.
+-- refuse_change: trigger of the tables messages and task_events that rejects updates and deletions of their rows.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

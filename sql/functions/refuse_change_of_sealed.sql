@@ -1,5 +1,5 @@
--- refuse_change_of_sealed: trigger of cards that rejects changes of a sealed card. A dead card (expired or deleted)
--- may be removed, or restored as a sealed card with the same content.
+-- refuse_change_of_sealed: trigger of cards that rejects changes of a sealed card. A sealed card that has expired or
+-- is deleted may be removed, or updated if it stays sealed and keeps its content, metadata and tool calls.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

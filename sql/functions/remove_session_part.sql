@@ -1,5 +1,5 @@
--- remove_session_part: removes up to max_rows lines and keys of a deleted session, whose row the caller has locked.
--- If nothing else is left it removes the row too, else `more` is true.
+-- remove_session_part: removes up to max_rows lines and up to max_rows append keys of a deleted session, whose row the
+-- caller has locked. If both numbers are below max_rows, it also removes the session's row, else `more` is true.
 CREATE OR REPLACE FUNCTION cardbox.remove_session_part(
     tenant text, session text, max_rows bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
 LANGUAGE plpgsql

@@ -1,4 +1,4 @@
--- renew_card_etag: trigger of cards that sets a new etag in each UPDATE, even if another program sends it.
+-- renew_card_etag: trigger of cards that sets a new etag in each UPDATE, also in updates by other programs.
 CREATE OR REPLACE FUNCTION cardbox.renew_card_etag() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

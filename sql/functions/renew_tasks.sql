@@ -1,5 +1,5 @@
--- renew_tasks: renews leases. It does not wait for a locked task, whose lease is renewed by a later call.
--- States: 1 renewed, 2 held but not renewed this time, 3 lost.
+-- renew_tasks: renews leases. The function does not wait for a task that another transaction has locked: a later call
+-- renews its lease. States: 1 renewed, 2 still held but locked, so not renewed by this call, 3 lost.
 CREATE OR REPLACE FUNCTION cardbox.renew_tasks(
     tenants text[], tasks text[], epochs bigint[], lease_ms bigint)
 RETURNS TABLE (ord bigint, state integer, status text)

@@ -1,6 +1,6 @@
--- replace_card: repairs, restores or seals a card that the caller has locked. A repair stores the old row as a
--- revision. Returns false and writes nothing if another card has become the result of the same call.
---   same  Whether the contents are equal: then the stored text stays.
+-- replace_card: repairs, restores or seals a card that the caller has locked. If `same` is false, the old row is stored
+-- as a revision. Returns false and writes nothing if another card has become the result of the same tool call.
+--   same  Whether the content and metadata of both cards are equal as JSON: then the stored text stays.
 --   dead  Whether the stored card has expired or is deleted.
 CREATE OR REPLACE FUNCTION cardbox.replace_card(
     old_card cardbox.cards, new_card cardbox.cards, same boolean, dead boolean)
@@ -10,7 +10,7 @@ SET plan_cache_mode = auto
 AS $$
 BEGIN
     IF NOT same THEN
-        -- No other transaction adds a revision meanwhile, because the card is locked.
+        -- The card is locked, so no other transaction adds a revision at the same time.
         INSERT INTO cardbox.card_revisions
             (tenant_id, card_id, revision, content, tool_calls, tool_call_id, ttl_seconds,
              expires_at, metadata, created_at)

@@ -1,4 +1,4 @@
--- require_live_session: raises an error if a session with this state can't be written.
+-- require_live_session: raises an error unless the state of a session is live.
 CREATE OR REPLACE FUNCTION cardbox.require_live_session(session text, state text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE
 AS $$

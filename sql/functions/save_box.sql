@@ -1,9 +1,11 @@
 -- save_box: replaces the ids of a box. The earlier list stays readable: the tail is stored as a segment, so that the
--- old chain is complete.
+-- old chain has all ids of the earlier list.
+--   parents   Ids of parent boxes, for a box that is created.
 --   expected  Version that the box must have; 0: any; NULL: any, and a missing box is created.
---   at        Time of the change that an import repeats; NULL: now. Times of a box never decrease.
+--   at        Time of the change, set by imports; NULL: now. Times of a box never decrease.
 --
--- Outcomes: 1 replaced, 2 the box has these ids already, 3 no such box, 4 another version, 7 the box was deleted.
+-- Outcomes: 1 replaced or created, 2 the box already has these ids, 3 no such box, 4 the box has another version, 7 the
+-- box was deleted. If `expected` is not NULL, a deleted box has the outcome 3.
 CREATE OR REPLACE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
     OUT outcome integer, OUT version bigint, OUT length bigint)

@@ -1,6 +1,7 @@
--- save_call: inserts or updates a call. Its status can only advance: from pending to in_progress, and to completed
--- or failed. Its messages must belong to its task. In a finished task no call can be opened, because nobody would
--- end it. If details or end is NULL, the stored value stays. The outcomes are those of save_ledger().
+-- save_call: inserts or updates a call. The status of a call can only advance: from pending to in_progress, and to
+-- completed or failed. The start and end messages must belong to the call's task. In a finished task no call can be
+-- opened, because nothing would end it. If the details or the end message is NULL, the stored value stays. The outcomes
+-- are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_call(tenant text, given jsonb, parameters json, details json)
 RETURNS integer
 LANGUAGE plpgsql
@@ -22,7 +23,7 @@ BEGIN
         RETURN 5;
     END IF;
     SELECT * INTO old FROM cardbox.calls c WHERE c.tenant_id = tenant AND c.call_id = id FOR NO KEY UPDATE;
-    -- The start of a stored call was checked when it was new.
+    -- The start message of a stored call was checked when the call was inserted.
     IF EXISTS (SELECT FROM unnest(ARRAY[CASE WHEN old.call_id IS NULL THEN given ->> 'start' END, given ->> 'end']) AS w(id)
                 WHERE w.id IS NOT NULL
                   AND NOT EXISTS (SELECT FROM cardbox.messages m
@@ -40,7 +41,7 @@ BEGIN
                 given ->> 'start', given ->> 'end', at_task.events + 1)
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
-            RETURN 4; -- another transaction inserted it for another task
+            RETURN 4; -- meanwhile another transaction has inserted this call
         END IF;
         PERFORM cardbox.add_event(tenant, task, 'call', id, new_status);
         RETURN 1;

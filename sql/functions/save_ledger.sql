@@ -1,19 +1,19 @@
 -- save_ledger: saves tasks, messages and calls in this order, all or none. Each kind has a JSON array of objects.
--- Parallel arrays have the texts that jsonb can't hold. A parent must come before its subtasks. Returns the
--- outcomes up to the first failure. The kinds are 1 task, 2 message, 3 call.
+-- Parallel arrays have the texts that jsonb can't hold. A parent task must come before its subtasks. Returns a row for
+-- each saved object, up to the first failure. The kinds are 1 task, 2 message, 3 call.
 --
 -- Outcomes are those of enum ledger_outcome in the C code:
 --   1  inserted
 --   2  unchanged
 --   3  updated
---   4  it exists with other values
+--   4  the object exists with other values
 --   5  there is no such task
---   6  there is no such message
---   7  the change would reopen what is finished
---   9  the task is finished
+--   6  the call's task has no such message
+--   7  save_task() or save_call() does not allow this change of the status
+--   9  the task is finished, so no call can be opened
 --
--- Stored tasks are locked in one order. Tasks that do not exist yet can't be locked. Therefore batches with several
--- tasks of one project run one after the other; only imports send such batches.
+-- Stored tasks are locked in the order of their ids. Tasks that do not exist yet can't be locked. Therefore batches
+-- with several tasks of one project run one after the other. Only imports send such batches.
 CREATE OR REPLACE FUNCTION cardbox.save_ledger(
     tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[],
     calls jsonb, parameters json[], details json[])
@@ -27,7 +27,7 @@ DECLARE
     outcomes    integer[] := '{}';
     one         record;
     done        integer;
-    given_calls text[]; -- if the batch ends a task, these calls stay open: the batch may end them itself
+    given_calls text[]; -- calls of the batch: they stay open when the batch ends their task, until they are saved
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);

@@ -25,7 +25,7 @@ BEGIN
                      AND (given_ts IS NULL OR old.ts = given_ts)
                      AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
     END IF;
-    -- An import has written the card before. If a concurrent deletion removes it, the second attempt inserts it.
+    -- An import writes the card before the message. If a stored card is removed meanwhile, attempt 2 inserts it.
     FOR attempt IN 1 .. 2 LOOP
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, metadata, created_at, sealed)
         VALUES (tenant, id, content, save_message.tool_calls,
@@ -45,7 +45,7 @@ BEGIN
       FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN 4; -- another transaction inserted it for another task
+        RETURN 4; -- meanwhile another transaction has inserted this message
     END IF;
     PERFORM cardbox.add_event(tenant, task, 'message', id, save_message.role);
     DELETE FROM cardbox.task_chunks k

@@ -1,5 +1,6 @@
--- send_to_task: inserts a message of role user, and wakes the task unless a worker holds it. That worker can't
--- finish the task before it has read the message: see write_task(). The outcomes are those of save_ledger().
+-- send_to_task: inserts a message of role user, and wakes the task unless a worker holds it. A worker that holds the
+-- task can't finish it before it has read the message: see write_task(). The outcomes are those of save_ledger(); 9:
+-- the task is finished.
 CREATE OR REPLACE FUNCTION cardbox.send_to_task(
     tenant text, task text, message text, content json, metadata jsonb)
 RETURNS integer

@@ -1,5 +1,5 @@
--- served_tenants: returns the tenants whose tasks the role may claim. For a worker's role they are its grants; for
--- the service they are the tenants that have a task with a wake_at.
+-- served_tenants: returns the tenants whose tasks the current role may claim. For a worker's role they are its granted
+-- tenants; for the service they are the tenants that have a task whose wake_at is not NULL.
 CREATE OR REPLACE FUNCTION cardbox.served_tenants() RETURNS text[]
 LANGUAGE plpgsql VOLATILE
 AS $$ -- VOLATILE, because the planner would run a STABLE function for its estimates

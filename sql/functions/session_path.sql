@@ -1,4 +1,4 @@
--- session_path: returns the path from a root to an entry as ranges of depths, one for each branch.
+-- session_path: returns the path from a root to the entry in line from_line, as one range of depths for each branch.
 CREATE OR REPLACE FUNCTION cardbox.session_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE

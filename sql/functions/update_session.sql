@@ -1,8 +1,9 @@
 -- update_session: updates a session's row after lines were inserted. Returns the new version.
 --   s           The session's row, which the caller has locked.
 --   changes     Number that is added to the version.
---   new_header  Header; NULL: the stored one stays.
---   is_open     The last line has no line feed at its end.
+--   new_header  Header that is stored if the session has none yet, or NULL.
+--   is_open     The session's last line has no line feed at its end.
+--   written     Line numbers of the new lines.
 CREATE OR REPLACE FUNCTION cardbox.update_session(
     s cardbox.sessions, changes integer, given_dialect text, new_header json, is_open boolean, outcomes text[],
     written bigint[], branches bigint[], depths integer[], ids text[], types text[], labels json[])

@@ -1,11 +1,11 @@
 -- upsert_card: writes a card. A card with its id, or another result of its tool call, may already be stored.
---   strict    Whether other content is a conflict instead of a repair.
---   restore   Whether a deleted or expired card is restored; else the outcome is 6.
+--   strict    If a stored card has other content: true: a conflict; false: the card is repaired.
+--   restore   Whether a deleted or expired card is restored; if false, the outcome is 6.
 --   waits     Whether to wait for a card that another transaction has locked.
---   other_id  In a conflict: the card that already is the result of the call.
+--   other_id  Id of another card that is already the result of the tool call: then the outcome is 5.
 --
--- Outcomes: 1 inserted, 2 unchanged, 3 repaired, 4 restored, 5 conflict, 6 gone, 7 another transaction has locked the
--- card or the result of its call.
+-- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 the
+-- card, or an expired result of its call, is locked.
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
     new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)
@@ -18,8 +18,8 @@ DECLARE
     same     boolean;
     dead     boolean;
 BEGIN
-    -- The first round does not lock the card: a repeated request writes nothing. If the card must be changed, the
-    -- second round locks the card and reads it again. Further rounds follow only a conflict with another transaction.
+    -- The first round does not lock the card, because a repeated request writes nothing. If the card must be changed,
+    -- the second round locks and reads it. Further rounds follow only if another transaction interferes.
     FOR round IN 1 .. 10 LOOP
         IF locked AND NOT cardbox.lock_card(new_card.tenant_id, new_card.card_id, waits) THEN
             outcome := 7;
@@ -51,7 +51,7 @@ BEGIN
             OR coalesce(old_card.expires_at <= clock_timestamp(), false);
         outcome := CASE
             WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
-                                   <= clock_timestamp() THEN 2 -- an import of a dead card that is also dead here
+                                   <= clock_timestamp() THEN 2 -- an import of a dead card that is stored and dead
             WHEN dead AND restore IS NOT TRUE THEN 6
             WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
             WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;

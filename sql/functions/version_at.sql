@@ -1,12 +1,12 @@
--- version_at: returns the version that a box had at a moment; NULL if the log begins later. It bisects the log by
--- the primary key, since versions are consecutive and their times never decrease. Two queries find the ends of the
--- log, because one query for both read the whole log.
+-- version_at: returns the version that a box had at a moment; NULL if the log begins later. The function bisects the
+-- log by the primary key, since versions are consecutive and their times never decrease. Two queries find the first
+-- and the last version, because one query for both would read the whole log.
 CREATE OR REPLACE FUNCTION cardbox.version_at(tenant text, box uuid, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-    below  bigint; -- a version that existed at the moment, or the one before the log
-    above  bigint; -- a version that did not exist yet
+    below  bigint; -- a version that existed at the moment, or first - 1
+    above  bigint; -- a version that did not exist yet at the moment
     middle bigint;
     first  bigint;
     early  boolean;

@@ -1,4 +1,5 @@
--- with_parent: returns an entry's JSON with a parentId in front. If parent is NULL, parentId is null.
+-- with_parent: returns an entry's JSON with an additional first member, parentId. If `parent` is NULL, its value is
+-- null.
 CREATE OR REPLACE FUNCTION cardbox.with_parent(parent text, content json) RETURNS json
 LANGUAGE sql STABLE
 AS $$

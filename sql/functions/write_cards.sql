@@ -1,14 +1,15 @@
--- write_cards: writes cards of one or more tenants. The arrays are parallel. upsert_card() explains stricts, restores
--- and the outcomes, which are the numbers of cardbox_outcome in <cardbox/card.h>.
---   created  Creation time. NULL: now, each card a microsecond later than the one before, so that lists keep the order.
---   expires  Set by imports only; NULL: created plus ttls.
---   deleted  Set by imports only.
---   whole    True: all cards or none. If one is a conflict or gone, nothing is written, and the outcomes tell what
---            each would have been. It waits for locked cards. False: each card succeeds or fails on its own. A locked
---            card has the outcome 7.
+-- write_cards: writes cards of one or more tenants. The arrays are parallel. For stricts, restores and the outcomes see
+-- upsert_card(). The outcomes are the numbers of cardbox_outcome in <cardbox/card.h>.
+--   created  Creation time; NULL: now, each card a microsecond later than the one before, so that lists keep the
+--            order.
+--   expires  Expiry time, set by imports only; NULL: `created` plus `ttls`.
+--   deleted  Time of the deletion, set by imports only.
+--   whole    True: all cards are written, or none if the outcome of one is 5 or 6. If none is written, the other
+--            outcomes are those that the cards would have had. The call waits for locked cards. False: each card
+--            succeeds or fails on its own, and a locked card has the outcome 7.
 --
--- Cards are written in the order of their keys, so that two batches can't deadlock. Cards that only conflict by their
--- ids come first, then tool results, ordered by the call that they answer.
+-- Cards are written in the order of their keys, so that two batches can't deadlock. For each tenant, tool results come
+-- last, in the order of the tool calls that they answer.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],
@@ -30,7 +31,7 @@ BEGIN
     IF '{infinity,-infinity}' && (created || expires || deleted) THEN
         RAISE EXCEPTION 'a time must be finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF cardinality(card_ids) = 1 THEN -- faster than write_each_card(), and most cards are new
+    IF cardinality(card_ids) = 1 THEN -- a shorter path for a single new card, the usual case
         made := coalesce(created[1], clock_timestamp());
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, tool_call_id, ttl_seconds, expires_at,
                                    deleted_at, metadata, created_at, sealed)

@@ -1,8 +1,8 @@
 -- write_each_card: writes cards, each on its own. Part of write_cards().
 --   waits  Whether to wait for cards that another transaction has locked.
 --
--- One statement inserts the new cards. It does not wait for stored rows. The random etag matches an inserted row to
--- its card. The other cards are written one by one.
+-- One statement inserts all cards whose ids are not stored. The random etag of an inserted row shows which element of
+-- the arrays it is. The other cards are written one by one.
 CREATE OR REPLACE FUNCTION cardbox.write_each_card(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

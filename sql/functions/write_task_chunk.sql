@@ -1,6 +1,6 @@
--- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The first one
--- deletes the chunks of other messages, whose generation was broken off. Returns false if the lease is lost. The lock
--- on the task excludes a claim and a cancellation, which delete the chunks.
+-- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The first chunk of
+-- a message deletes the chunks of the task's other messages, whose generation was interrupted. Returns false if the
+-- lease is lost. The lock on the task's row blocks claims and cancellations, which delete chunks.
 CREATE OR REPLACE FUNCTION cardbox.write_task_chunk(
     tenant text, task text, epoch bigint, message text, n bigint, chunk json) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER

@@ -1,2 +1,2 @@
--- Analyzes a table that has become much larger than PostgreSQL's statistics: see the function.
+-- Analyzes a table that has become much larger than it is in PostgreSQL's statistics: see the function analyze_grown.
 SELECT cardbox.analyze_grown()

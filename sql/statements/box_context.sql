@@ -1,8 +1,8 @@
--- Reads the cards of a box for a context. It is boxes_read for cards, with two limits. If a box is beyond one of
--- them, only its row of kind 0 is returned.
+-- Reads the cards of a box for a context. The rows are those of boxes_read for cards. If the cards exceed the size $10,
+-- or the range does not fulfil $11, only the box's row of kind 0 is returned.
 -- $1 to $9  as in boxes_read; $3 is 2 or 0
--- $10 int8  maximum size of the cards in bytes, uncompressed
--- $11 bool  whether the range must be the end of the box's list
+-- $10 int8  maximum total size of the cards in bytes, uncompressed
+-- $11 bool  whether the range must reach the end of the box's list
 WITH box AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                      $7::int8[], $8::int8[], $9::timestamptz[])

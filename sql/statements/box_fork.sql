@@ -1,8 +1,8 @@
--- Forks a box. If the new box exists, the row has its version and length. If there is no such version or length, or
--- ids are missing, the row has the current version and length of the source.
+-- Forks a box. If a box with the new id exists, the row has the version and length of that box. If the source has no
+-- such version or length, or lacks ids, the row has the current version and length of the source.
 -- $1 text  tenant
 -- $2 uuid  box
--- $3 uuid  new box
+-- $3 uuid  id of the new box
 -- $4 int8  version at which to fork, or NULL
 -- $5 int8  length at which to fork, or NULL
 SELECT CASE WHEN b.deleted_at IS NULL THEN c.outcome ELSE 7 END, coalesce(b.version, c.version),

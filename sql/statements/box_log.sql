@@ -1,4 +1,5 @@
--- Lists the changes of a box, newest first. If none match, one row with version NULL is returned.
+-- Lists the changes of a box, newest first. If no change matches, one row with version NULL is returned; if there is no
+-- such box, no row.
 -- $1 text  tenant
 -- $2 uuid  box
 -- $3 int8  only versions below this one

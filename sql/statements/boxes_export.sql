@@ -1,4 +1,4 @@
--- Lists a page of a tenant's box ids, in their order. boxes_list explains why it has no coalesce().
+-- Lists a page of a tenant's box ids, in their order. See boxes_list.sql for why the condition has no coalesce().
 -- $1 text  tenant
 -- $2 uuid  last box of the previous page; NULL: the first page
 -- $3 int8  maximum number of boxes

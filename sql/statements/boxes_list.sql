@@ -1,10 +1,11 @@
 -- Lists a page of boxes without their ids, newest first. The columns are those of boxes_with_card. The condition on
 -- deleted_at is that of the index card_boxes_live.
 --
--- coalesce() is not leakproof, so behind a policy no index is used for it: test_plans.py test_plans_of_workers.
+-- The condition has no coalesce(): it is not leakproof, so with row-level security PostgreSQL would use no index for
+-- the condition (test_plans.py test_plans_of_workers).
 -- $1 text         tenant
 -- $2 timestamptz  creation time of the last box of the previous page; NULL: the first page
--- $3 uuid         id of that box
+-- $3 uuid         id of the last box of the previous page
 -- $4 int8         maximum number of boxes
 SELECT 1::int8, b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at
   FROM cardbox.card_boxes b

@@ -3,19 +3,19 @@
 -- $1 text[]         tenants
 -- $2 uuid[]         boxes
 -- $3 int4[]         sum of: 1 the ids of the range, 2 the cards of the range, 4 all ids
--- $4 int8[]         range: the last ids, this number of them; NULL: $5 and $6 define the range
+-- $4 int8[]         range: number of ids at the end of the list; NULL: $5 and $6 define the range
 -- $5 int8[]         range: first position, from 0
--- $6 int8[]         range: maximum number of ids; NULL: to the end
--- $7 int8[]         the box at this version; NULL: the current one
--- $8 int8[]         the box with this number of ids of the current list; NULL: all
--- $9 timestamptz[]  the box at this time; NULL: now
+-- $6 int8[]         range: maximum number of ids; NULL: to the end of the list
+-- $7 int8[]         version of the box to read; NULL: the current version
+-- $8 int8[]         read only this number of ids from the start of the current list; NULL: all
+-- $9 timestamptz[]  time at which the box had the list to read; NULL: now
 --
--- Rows come in any order, but mostly ordered by kind. Kind 0 is a box that exists. Kind 1 is a segment of ids that
--- begins at pos; it may begin before the range and end after it. Kind 2 is the card at pos; its content is NULL if
--- there is no readable card.
+-- Rows can be in any order, but are usually ordered by kind. Kind 0 is a box that exists. Kind 1 is a segment of ids
+-- that begins at position pos. A segment may begin before the range and end after the range. Kind 2 is the card at
+-- position pos. In a row of kind 2 the content is NULL if there is no readable card with this id.
 --
--- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are as few
--- as possible, and the rows of kinds 0 and 1 use the columns of a card.
+-- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are few
+-- columns, and the rows of kinds 0 and 1 store their values in the columns of a card.
 WITH box AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                      $7::int8[], $8::int8[], $9::timestamptz[])

@@ -1,10 +1,10 @@
--- Imports boxes: see the function save_box. Boxes are locked in the order of their ids, so that two such statements
--- can't deadlock with each other or with boxes_append. The arrays are parallel.
+-- Imports boxes: see the function save_box. Boxes are locked in the order of their tenants and ids, so that two
+-- boxes_save statements can't deadlock. The arrays are parallel.
 -- $1 text[]         tenants
 -- $2 uuid[]         boxes
 -- $3 jsonb[]        ids
 -- $4 jsonb[]        ids of parent boxes, for new boxes
--- $5 timestamptz[]  times of the changes, or NULL
+-- $5 timestamptz[]  times of the changes; NULL: now
 SELECT k.ord, c.outcome, c.version
   FROM (SELECT * FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::jsonb[], $5::timestamptz[])
                       WITH ORDINALITY AS u(tenant_id, box_id, card_ids, parent_ids, at, ord)

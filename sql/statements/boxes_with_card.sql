@@ -1,10 +1,10 @@
--- Lists a page of the boxes that contain a card now, newest first: see the function. The first column is 1 if the
--- box belongs to the page, 2 if the search ended at it, 3 if both.
+-- Lists a page of the boxes that contain a card now, newest first: see the function boxes_containing. The first column
+-- is 1 if the box contains the card, 2 if the search ended at this box because of $6, 3 if both.
 -- $1 text         tenant
 -- $2 text         card id
 -- $3 int8         maximum number of boxes
 -- $4 timestamptz  creation time of the last box of the previous page; NULL: the first page
--- $5 uuid         id of that box
+-- $5 uuid         id of the last box of the previous page
 -- $6 int8         maximum number of boxes to examine
 SELECT h.flags, h.box_id, h.version, h.length, h.parent_ids, h.created_at, h.updated_at
   FROM cardbox.boxes_containing($1::text, $2::text, $3::int8, least($4::timestamptz, 'infinity'),

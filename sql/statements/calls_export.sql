@@ -1,8 +1,9 @@
--- Lists a page of all calls of a tenant, by task, oldest first. boxes_list explains why it has no coalesce().
+-- Lists a page of all calls of a tenant, ordered by task, then by time. See boxes_list.sql for why the condition has no
+-- coalesce().
 -- $1 text  tenant
 -- $2 text  task of the last call of the previous page; NULL: the first page
--- $3 int8  created_at of that call
--- $4 int8  seq of that call
+-- $3 int8  created_at of the last call of the previous page
+-- $4 int8  seq of the last call of the previous page
 -- $5 int8  maximum number of calls
 SELECT c.call_id, c.task_id, c.ability_name, c.parameters, c.status, c.details, c.created_at,
        c.updated_at, c.start_message_id, c.end_message_id, c.seq

@@ -2,7 +2,7 @@
 -- $1 text  tenant
 -- $2 text  task
 -- $3 int8  created_at of the last call of the previous page; -1: the first page
--- $4 int8  seq of that call
+-- $4 int8  seq of the last call of the previous page
 -- $5 int8  maximum number of calls
 SELECT c.call_id, c.task_id, c.ability_name, c.parameters, c.status, c.details, c.created_at,
        c.updated_at, c.start_message_id, c.end_message_id, c.seq

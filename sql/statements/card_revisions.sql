@@ -1,5 +1,6 @@
--- Lists the earlier contents of a readable card, newest first. If there are none, one row with revision NULL is
--- returned. If there is no such card, no row is returned. `sealed` is false, because sealed cards have no revisions.
+-- Lists the earlier contents of a readable card, newest first. If no revision matches, one row with revision NULL is
+-- returned. If there is no readable card, no row is returned. `sealed` is false, because a sealed content is never
+-- replaced.
 -- $1 text  tenant
 -- $2 text  card id
 -- $3 int8  only revisions below this one

@@ -12,7 +12,7 @@
 -- $11 bool[]         sealed
 -- $12 bool[]         strict
 -- $13 bool[]         restore
--- $14 bool           whether all cards are written or none
+-- $14 bool           true: all cards or none are written; false: each card on its own
 SELECT a.ord, a.outcome, a.other_id
   FROM cardbox.write_cards(
            $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::text[], $6::int4[], $7::jsonb[],

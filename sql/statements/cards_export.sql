@@ -1,5 +1,5 @@
--- Lists a page of all cards of a tenant in the order of their ids, with deleted and expired ones. boxes_list explains
--- why it has no coalesce().
+-- Lists a page of all cards of a tenant in the order of their ids, also deleted and expired cards. See boxes_list.sql
+-- for why the condition has no coalesce().
 -- $1 text  tenant
 -- $2 text  last card of the previous page; NULL: the first page
 -- $3 int8  maximum number of cards

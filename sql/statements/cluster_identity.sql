@@ -1,7 +1,7 @@
 -- Returns whether the server is a standby, and a number that identifies the cluster, the database, the timeline and
--- the role. A primary and its standbys have the same number, and only then can their WAL positions be compared. The
--- timeline of a standby is that of its control file, which is never ahead of the replayed WAL. So after a failover a
--- standby has the new number from its next restartpoint on.
+-- the role. A primary and its standbys have the same number. WAL positions of two servers can be compared only if
+-- their numbers are equal. The timeline of a standby is read from its control file, which is never ahead of the
+-- replayed WAL. So after a failover a standby may have the new number only from its next restartpoint on.
 SELECT s.is_standby,
        hashtextextended(concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
                                   (SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -1,5 +1,5 @@
--- Creates the log-in role of the server of `cardbox dev`. Marks the database for `cardbox doctor`: new sessions have
--- the setting.
+-- Creates the log-in role of the server of `cardbox dev`. Sets cardbox.dev for new sessions of the database, so that
+-- `cardbox doctor` recognizes the database.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cardbox_server') THEN

@@ -1,5 +1,5 @@
--- Returns the number of projects that are granted to the role, and the ids of the first ones, separated by commas.
--- $1 int8  maximum number of ids
+-- Returns the number of projects that are granted to the role, and the first of their ids, separated by commas.
+-- $1 int8  maximum number of returned ids
 SELECT count(*),
        coalesce(string_agg(left(g.tenant_id, 40), ', ' ORDER BY g.tenant_id)
                 FILTER (WHERE g.number <= $1::int8), '')

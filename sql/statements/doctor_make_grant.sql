@@ -1,2 +1,3 @@
--- Fails unless the role owns the table. `cardbox doctor` runs it in a transaction that it rolls back.
+-- Fails unless the role owns the table tenant_grants or is a superuser. `cardbox doctor` runs this INSERT in a
+-- transaction that is rolled back.
 INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('cardbox doctor', current_user)

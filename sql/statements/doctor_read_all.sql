@@ -1,2 +1,2 @@
--- Fails for a role that row-level security binds. `cardbox doctor` runs it after doctor_row_security_off.
+-- Fails if row-level security applies to the role. `cardbox doctor` runs this query after doctor_row_security_off.
 SELECT EXISTS (SELECT FROM cardbox.cards)

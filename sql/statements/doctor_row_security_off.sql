@@ -1,2 +1,2 @@
--- Makes statements fail if row-level security would hide rows, until the transaction ends.
+-- Until the transaction ends, statements fail if row-level security would apply to them.
 SELECT set_config('row_security', 'off', true)

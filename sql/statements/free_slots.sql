@@ -1,6 +1,6 @@
 -- Returns the number of further connections that PostgreSQL accepts from this role to this database. The limits are
--- max_connections without the reserved ones, and CONNECTION LIMIT of the database and of the role. Parallel workers
--- count too. Only facts of pg_stat_activity are used that every role can see.
+-- max_connections without the reserved connections, and CONNECTION LIMIT of the database and of the role. Parallel
+-- workers are counted like connections. The statement uses only columns of pg_stat_activity that every role can see.
 SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
                - coalesce(current_setting('reserved_connections', true)::int, 0) - s.all_sessions,
              CASE WHEN d.datconnlimit >= 0 THEN d.datconnlimit - s.of_database END,

@@ -1,8 +1,8 @@
--- Finds the session that holds a lock which blocks this session: a description, its pid and its application_name. If
--- there are several, the one with the oldest transaction is returned. If there is none, no row is returned. Only
--- members of the holder's role and of pg_read_all_stats see what it runs.
--- $1 text  name of an advisory lock; NULL: locks of our tables
--- $2 bool  for our tables: whether locks of readers count too
+-- Finds another session that holds a lock which may block this session. Returns a description, the pid and the
+-- application_name of the holder, or no row if there is no holder. If several sessions hold locks, the session with the
+-- oldest transaction is returned. Only members of the holder's role and of pg_read_all_stats see the holder's query.
+-- $1 text  name of an advisory lock; NULL: locks of CardBox's tables
+-- $2 bool  if $1 is NULL: whether locks of reading statements (ACCESS SHARE) count too
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
               ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state

@@ -1,7 +1,7 @@
 -- Finds the session that holds the lock of a row of lock_rows. The columns are those of lock_holder, then the
--- session's transaction id, which differs each time the row is locked. If the session waits for another one, that one
--- is returned. If there is none, no row is returned.
--- $1 text  name of the lock, whose row has the empty tenant
+-- transaction id of the lock's holder, which differs each time the row is locked. If the holder waits for another
+-- session, the first three columns describe that session. If nobody holds the lock, no row is returned.
+-- $1 text  name of the lock; its row has an empty tenant_id
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
               ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state

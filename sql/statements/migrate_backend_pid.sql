@@ -1,2 +1,3 @@
--- Returns the pid of the session's backend. Behind a pooler it differs from the pid that the client received.
+-- Returns the pid of the session's backend. Behind a pooler this pid differs from the one that the client received
+-- when it connected.
 SELECT pg_backend_pid()

@@ -1,6 +1,6 @@
--- Prepares the transaction for functions. Functions refer to each other and to tables in any order, so their bodies
--- are not checked. PostgreSQL requires that the new owner of a function may create objects in its schema, so
--- cardbox_writer gets this privilege.
+-- Prepares the transaction in which functions are applied. Functions refer to each other and to tables in any order, so
+-- their bodies are not checked. The role cardbox_writer gets the privilege to create objects in the schema, because
+-- PostgreSQL requires this of the new owner of a function.
 DO $$
 BEGIN
     SET LOCAL check_function_bodies = off;

@@ -1,7 +1,7 @@
--- Makes the role a member of cardbox_service and cardbox_writer. Row-level security shows the rows to members of
--- cardbox_service, and only a member of cardbox_writer can make it the owner of functions. From PostgreSQL 16 on, a
--- role that creates another one can grant it, but does not have its rights. Before the first migration of a cluster
--- the two roles do not exist.
+-- Makes the current role a member of cardbox_service and cardbox_writer. Row-level security shows all rows to members
+-- of cardbox_service, and only a member of cardbox_writer can make cardbox_writer the owner of functions. From
+-- PostgreSQL 16 on, a role that creates another role may grant it, but does not have its rights. Before the first
+-- migration of a cluster, cardbox_service and cardbox_writer do not exist.
 DO $$
 DECLARE
     needed text;
@@ -15,7 +15,7 @@ BEGIN
         END;
         IF NOT pg_has_role(needed, 'USAGE') THEN
             RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format(
-                'role "%s" has not the rights of %s, which migrating needs: as superuser run '
+                'role "%s" lacks the rights of %s, which migrating needs: as superuser run '
                 'GRANT %I TO %I WITH ADMIN OPTION; ALTER ROLE %I INHERIT', current_user, needed, needed,
                 current_user, current_user);
         END IF;

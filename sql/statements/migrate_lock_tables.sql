@@ -1,5 +1,5 @@
--- Returns a LOCK TABLE statement for all tables that a migration names; NULL: it names none.
--- $1 text  the migration
+-- Returns a LOCK TABLE statement for all existing tables that a migration names; NULL: the migration names no table.
+-- $1 text  text of the migration
 SELECT 'LOCK TABLE ' || string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid) || ' IN ACCESS EXCLUSIVE MODE'
   FROM pg_class c
  WHERE c.relnamespace = to_regnamespace('cardbox') AND c.relkind = 'r'

@@ -1,5 +1,5 @@
--- Returns the newest release that has migrated this database, or no row if it is not newer than this one.
--- $1 text  this release
+-- Returns the newest release that has migrated this database, or no row if $1 is at least as new.
+-- $1 text  release of the program
 SELECT array_to_string(n.release, '.')
   FROM (SELECT max(string_to_array(r.release, '.')::int4[]) AS release
           FROM (SELECT m.release FROM cardbox.migrations m

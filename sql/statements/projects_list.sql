@@ -1,7 +1,7 @@
 -- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have rows,
--- with one index look-up each. A worker's role gets its grants, because behind a policy such a look-up would read the
--- rows of other projects. For each project the row has the number of live rows of each kind, up to $3, and whether
--- there are more.
+-- which a few index look-ups find for each project. A worker's role gets its granted projects: under row-level security
+-- such look-ups would read the rows of other projects. For each kind of rows there are two columns: the number of live
+-- rows, at most $3, and whether there are more than $3 rows. Only the first $3 + 1 rows of a kind are examined.
 -- $1 text  last project of the previous page; NULL: the first page
 -- $2 int8  maximum number of projects
 -- $3 int8  maximum number of rows of each kind that are counted

@@ -1,6 +1,6 @@
--- Returns the role, and its rights that break the isolation of projects. Superusers and roles with BYPASSRLS bypass
--- row-level security, owners of tables can disable it, and cardbox_writer writes to every project. The last column is
--- whether the server is a standby, where nobody can write.
+-- Returns the current role, and whether it has rights that break the isolation of projects. Superusers and roles with
+-- BYPASSRLS bypass row-level security, owners of tables can disable it, and members of cardbox_writer can write to
+-- every project. The last column is whether the server is a standby, where nobody can write.
 SELECT current_user::text, r.rolsuper, r.rolbypassrls,
        EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                 WHERE n.nspname = 'cardbox' AND c.relkind = 'r'

@@ -1,2 +1,2 @@
--- Ends a transaction, and undoes its changes.
+-- Rolls back a transaction of the SDK.
 ROLLBACK

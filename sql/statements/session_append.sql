@@ -3,8 +3,8 @@
 -- $1 text     tenant
 -- $2 text     session
 -- $3 text     dialect, or NULL
--- $4 int8     expected version, or NULL
--- $5 text     idempotency key, or NULL
+-- $4 int8     expected version; NULL: any version
+-- $5 text     idempotency key; NULL: none
 -- $6 text[]   ids
 -- $7 int4[]   duplicate_of
 -- $8 text[]   parents

@@ -1,4 +1,5 @@
--- Lists a page of the entries with more than one child. The column extra has the number of children.
+-- Lists a page of the branch points of a session: entries with more than one child. The column extra has the number of
+-- children.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  line of the last entry of the previous page; -1: the first page

@@ -1,9 +1,9 @@
--- Reads the entries of the context of an entry, in any order, with their depths. Another row, with line -1, is
--- that of session_path. Entries that are never part of a context have the content NULL.
+-- Reads the entries that the context of an entry needs, in any order, with their depths. An additional row with line -1
+-- is explained in session_path.sql. Entries of types that are never part of a context have the content NULL.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  entry; '': the head
--- $4 int8  maximum size of all contents in bytes: beyond it all contents are NULL
+-- $4 int8  maximum total size of the contents in bytes; if it is exceeded, all contents are NULL
 WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s

@@ -1,5 +1,5 @@
--- Returns the counts of a session for a report, or no row if there is no such session. Each branch has one leaf,
--- which is its deepest entry.
+-- Returns numbers of a session for a report (entries, roots, leaves, branch points), or no row if there is no such
+-- session. Each branch has one leaf, its deepest entry.
 -- $1 text  tenant
 -- $2 text  session
 SELECT s.entries, b.roots, b.leaves, b.branch_points, b.max_depth, b.dangling

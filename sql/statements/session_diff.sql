@@ -1,11 +1,12 @@
--- Compares the paths to two entries. The column extra is 0 for the last common entry, 1 for the entries after it on
--- the first path, and 2 for those on the second. Rows are in the order of their depths. If the session exists, there
--- is a row with extra 3, whose line is 1 if the first entry exists, 2 if the second does, 3 if both do.
+-- Compares the paths to two entries. The column extra is 0 for the last common entry, 1 for later entries of the first
+-- path, and 2 for later entries of the second path. Rows are ordered by extra, then by depth. If the session exists,
+-- there is also a row with extra 3. In this row, the column line is 0 if both entries are missing, 1 if only the first
+-- exists, 2 if only the second exists, 3 if both exist.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  first entry
 -- $4 text  second entry
--- $5 int4  maximum number of entries on each path
+-- $5 int4  maximum number of entries of each path after the last common entry
 -- $6 int4  maximum size of a returned content in bytes; NULL: no contents
 WITH ends AS (
     SELECT (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e) AS a,
@@ -19,7 +20,7 @@ WITH ends AS (
 ), common AS (
     SELECT a.branch, least(a.high, b.high) AS depth FROM a JOIN b ON b.branch = a.branch
      ORDER BY depth DESC LIMIT 1
-), fork AS ( -- the depth of the last common entry; -1: none
+), fork AS ( -- the depth of the last common entry; -1: there is none
     SELECT coalesce((SELECT k.depth FROM common k), -1) AS depth
 ), sides AS (
     SELECT 0::int8 AS side, k.branch, k.depth AS low, k.depth AS high FROM common k

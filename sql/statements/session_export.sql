@@ -1,5 +1,5 @@
--- Lists a page of a session's lines, in their order. If a line is an entry, it consists of before, content and after,
--- else it is bytes.
+-- Lists a page of a session's lines, in their order. The text of an entry is in the columns before, content and after.
+-- The text of any other line is in the column bytes.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  last line of the previous page; -1: the first page

@@ -1,12 +1,12 @@
 -- Writes lines of a file, or of a project's export, to a session: see the function import_lines. Row 0 has the outcome
--- of the whole call. The other rows have the outcomes of the lines, in their order. The columns made and diverged_at
--- are parameters of the next batch.
+-- of the whole call. The other rows have the outcomes of the lines, in their order. The caller passes the columns made
+-- and diverged_at with the next batch.
 -- $1 text      tenant
 -- $2 text      session
 -- $3 text      dialect, or NULL
 -- $4 text      id in the file's header; '': no header; NULL: any file is accepted
 -- $5 bool      whether a project is imported
--- $6 int8      number of the first line in the file
+-- $6 int8      number that the first line of the batch has in the file
 -- $7 text[]    ids
 -- $8 int4[]    duplicate_of
 -- $9 text[]    parents
@@ -21,7 +21,7 @@
 -- $18 bytea[]  before
 -- $19 bytea[]  after
 -- $20 bool[]   whether the JSON has no id
--- $21 int8     made of the previous batch; NULL: this is the first one
+-- $21 int8     made of the previous batch; NULL: this is the first batch
 -- $22 int8     diverged_at of the previous batch
 SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
   FROM cardbox.import_lines(

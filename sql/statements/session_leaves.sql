@@ -1,5 +1,5 @@
--- Lists a page of leaves, which are the ends of branches, in the order of the branches. The recursion finds each next
--- branch with one index look-up.
+-- Lists a page of a session's leaves, the last entries of its branches, in the order of the branches. The recursion
+-- finds each next branch with one index look-up.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  last branch of the previous page; -1: the first page

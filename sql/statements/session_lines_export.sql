@@ -1,8 +1,8 @@
--- Lists a page of all lines of a tenant's sessions, by session, in their order. boxes_list explains why it has no
--- coalesce() in the condition.
+-- Lists a page of all lines of a tenant's sessions, ordered by session, then by line. See boxes_list.sql for why the
+-- condition has no coalesce().
 -- $1 text  tenant
 -- $2 text  session of the last line of the previous page; NULL: the first page
--- $3 int8  number of that line
+-- $3 int8  number of the last line of the previous page
 -- $4 int8  maximum number of lines
 SELECT l.session_id, l.line, l.bytes, l.entry_id, coalesce(p.entry_id, l.missing_parent_id) AS parent_id,
        l.content, l.before, l.after, CASE WHEN l.target_is_made THEN l.target END

@@ -1,5 +1,5 @@
--- Completes an import of a file: links entries to parents that came later. See the function link_late_parents. Row 0 is
--- for the whole call. The other rows are for the ids, in their order.
+-- Completes an import of a file: links entries to parents that are later in the file. See the function
+-- link_late_parents. Row 0 is for the whole call. The other rows are for the entries of $3, in their order.
 -- $1 text    tenant
 -- $2 text    session
 -- $3 text[]  ids of dangling entries

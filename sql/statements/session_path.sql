@@ -1,16 +1,16 @@
--- Reads a part of the path from a root to an entry, in any order, with the depths.
+-- Reads the entries of a part of the path from a root to an entry, in any order, with their depths.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  entry; '': the head
 -- $4 int4  first depth
 -- $5 int4  last depth
--- $6 int8  maximum size of all contents in bytes: beyond it all contents are NULL; NULL: no contents
+-- $6 int8  maximum total size of the contents in bytes; if it is exceeded, all contents are NULL; NULL: no contents
 --
--- If the session exists, there is another row, with line -1. Its entry_id and depth are those of the last entry of
--- the path, NULL if there is no such entry. Its content is the session's header.
+-- If the session exists, there is also a row with line -1. The entry_id and depth of this row are those of the last
+-- entry of the path, NULL if there is no such entry. The content of this row is the session's header.
 --
--- The column extra is 1 if the JSON has no id, 2 if it names its target by a line number, 3 if both. The parent of an
--- entry is the entry before it. It is looked up only for the first entry of the part.
+-- The column extra is 1 if the entry's JSON has no id, 2 if the JSON names the target by a line number, 3 if both. The
+-- parent of an entry is the entry before it on the path, so only the parent of the first entry is looked up.
 WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s

@@ -1,4 +1,5 @@
--- Completes a session of a project's export after its lines were written: see the function. $3 to $7 may be NULL.
+-- Completes a session of a project's export after its lines were written: see the function restore_session. The
+-- parameters $3 to $7 may be NULL.
 -- $1 text          tenant
 -- $2 text          session
 -- $3 text          dialect

@@ -1,4 +1,4 @@
--- Lists a page of all entries, in the order of their lines.
+-- Lists a page of all entries of a session, in the order of their lines.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  line of the last entry of the previous page; -1: the first page

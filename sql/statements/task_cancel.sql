@@ -1,4 +1,4 @@
--- Cancels a task: see the function. Returns one row with the outcome.
+-- Cancels a task: see the function cancel_task. Returns one row with the outcome.
 -- $1 text  tenant
 -- $2 text  task
 -- $3 json  reason

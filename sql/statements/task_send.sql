@@ -1,4 +1,5 @@
--- Appends a message of a user to a task, and wakes it: see the function. Returns one row with the outcome.
+-- Adds a user's message to a task, and wakes the task unless a worker holds it: see the function send_to_task. Returns
+-- one row with the outcome.
 -- $1 text   tenant
 -- $2 text   task
 -- $3 text   message id

@@ -1,4 +1,5 @@
--- Creates a task with its first messages, which is due at once: see the function. Returns one row with the outcome.
+-- Creates a task with its first messages. The task is due at once: see the function spawn_task. Returns one row with
+-- the outcome.
 -- $1 text    tenant
 -- $2 text    task
 -- $3 text    parent, or NULL

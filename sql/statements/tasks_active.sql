@@ -1,5 +1,5 @@
--- Lists the newest active tasks, each with the content of its first message of a user. The columns are those of
--- task_get.
+-- Lists the newest active tasks, each with the content of the first message that has the role user. The columns are
+-- those of task_get.
 -- $1 text  tenant
 -- $2 int8  maximum number of tasks
 SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at, t.updated_at,

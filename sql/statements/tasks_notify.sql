@@ -1,3 +1,4 @@
--- Notifies waiting workers: see the function. It is sent after the commit of the tasks, not in their transaction.
+-- Notifies workers that wait for tasks: see the function notify_workers. Programs send this statement after the commit
+-- of the changed tasks, not in the same transaction.
 -- $1 text[]  tenants
 SELECT cardbox.notify_workers($1::text[])

@@ -4,12 +4,12 @@
 -- $2 bool   only active tasks
 -- $3 text   completion status
 -- $4 text   parent
--- $5 int8   created at or after, in ms
--- $6 int8   created at or before, in ms
+-- $5 int8   earliest created_at, in Unix milliseconds
+-- $6 int8   latest created_at, in Unix milliseconds
 -- $7 int8   maximum number of tasks
 -- $8 int8   number of tasks to skip
--- $9 bool   whether to return the content of the first message of a user, as in tasks_active
--- $10 text  running, waiting or failed
+-- $9 bool   whether to return the content of the first message with role user, as in tasks_active
+-- $10 text  state: running, waiting or failed
 SELECT (l.task).task_id, (l.task).parent_task_id, (l.task).completion_status, (l.task).system_prompt,
        (l.task).created_at, (l.task).updated_at, (l.task).cancel_reason, (l.task).messages, (l.task).wake_at,
        (l.task).lease_owner, (l.task).attempts,

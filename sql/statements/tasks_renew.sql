@@ -1,10 +1,10 @@
--- Renews leases: see the function. Each row has a lease's index from 1, its state, and the task's completion status.
--- States are 1 renewed, 2 held but not renewed this time, 3 lost. A lease is lost if its tenant is no longer granted.
--- The function would reject all leases for one such tenant, so it is called without them.
+-- Renews leases: see the function renew_tasks. Each row has a lease's index from 1, its state, and the task's
+-- completion status. States are 1 renewed, 2 still held but not renewed by this call, 3 lost. A lease is lost if its
+-- tenant is no longer granted. Such leases are not passed to renew_tasks(), which would reject the whole call.
 -- $1 text[]  tenants
 -- $2 text[]  tasks
 -- $3 int8[]  epochs
--- $4 int8    lease in ms
+-- $4 int8    duration of the lease in ms
 WITH granted AS (
     SELECT array_agg(l.tenant_id ORDER BY l.ord) AS tenants, array_agg(l.task_id ORDER BY l.ord) AS tasks,
            array_agg(l.epoch ORDER BY l.ord) AS epochs, array_agg(l.ord ORDER BY l.ord) AS ords

@@ -1,8 +1,9 @@
--- Lists the valid tokens, one row for each token and tenant, if their version is not $1. Otherwise, or if there are
--- none, one row without a token is returned. 
+-- Lists the valid tokens, one row for each token and tenant, if the version in token_changes is not $1. If the version
+-- is $1, or no token is valid, one row without a token is returned.
 --
--- The first columns are the version, and whether any token was ever created. Those of a token are its id, hash, scopes
--- separated by commas, milliseconds until it expires (NULL: never), whether it is valid for all tenants, and a tenant.
+-- The first columns are the version, and whether there is any token, valid or not. The columns of a token are its id,
+-- hash, scopes separated by commas, milliseconds until it expires (NULL: never), whether it is valid for all tenants,
+-- and a tenant.
 --
 -- $1 int8  version that the caller has; -1: none
 SELECT l.version, EXISTS (SELECT FROM cardbox.tokens), t.token_id, t.hash,

@@ -1,5 +1,5 @@
 /*
- * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v2.
+ * cpus.c: reads the CPU affinity with sched_getaffinity, and limits from the files of cgroup v2.
  */
 #include "app/cpus.h"
 #include "app/line_reader.h"
@@ -12,7 +12,8 @@
 
 enum { CPUS_MOST = 1 << 16, LINE_MOST = PATH_MAX + 128 };
 
-/* The kernel refuses a set that is too small for the CPUs that it may have. */
+/* Returns the number of CPUs of the affinity. The kernel rejects a set that is smaller than its own
+ * sets, so larger ones are tried. */
 static long cpus_of_affinity(void)
 {
     for (size_t most = CPU_SETSIZE; most <= CPUS_MOST; most *= 2) {
@@ -30,7 +31,7 @@ static long cpus_of_affinity(void)
 
 /* --- the files --- */
 
-/* The limit in a group's file cpu.max: "max 100000" or "150000 100000". */
+/* Returns the limit in a group's file cpu.max, such as "max 100000" or "150000 100000"; 0: none. */
 static long limit_of_group(const char *root, const char *group)
 {
     char path[2 * PATH_MAX + 128], line[64], *end;
@@ -46,7 +47,8 @@ static long lower(long one, long other)
     return one == 0 || (other > 0 && other < one) ? other : one;
 }
 
-/* Reads the group's path from the line "0::/path"; lines of cgroup v1 have other numbers. */
+/* Reads the path of the process's group from the line "0::/path". Lines of cgroup v1 begin with
+ * other numbers. */
 static bool read_group(char out[LINE_MOST], const char *membership)
 {
     char line[LINE_MOST];
@@ -62,8 +64,8 @@ static bool read_group(char out[LINE_MOST], const char *membership)
     return found;
 }
 
-/* In a container the path may be that of the host and not exist; the folders above it still
- * apply. */
+/* In a container the path may be that of the host, and not exist here. The files of the folders
+ * above are read nevertheless. */
 long cpus_of_cgroup(const char *membership, const char *root)
 {
     char group[LINE_MOST];

@@ -1,5 +1,5 @@
 /*
- * dev_dsn.c: reads the environment and ./var. Files that another user put there are ignored.
+ * dev_dsn.c: reads the environment and ./var/dsn. A file that belongs to another user is ignored.
  */
 #include "app/dev_dsn.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* True if the environment has the address of PostgreSQL. */
+/* True if libpq would find a host, port, database or service in the environment. */
 static bool has_pg_variables(void)
 {
     static const char *const NAMES[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",

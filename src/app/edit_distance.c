@@ -1,6 +1,6 @@
 /*
- * edit_distance.c: the distance of two words, by Damerau and Levenshtein, where no letter is moved
- * twice.
+ * edit_distance.c: the Damerau-Levenshtein distance of two words, in the variant in which no letter
+ * is edited twice.
  */
 #include "app/edit_distance.h"
 
@@ -11,8 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Row i of the matrix has the distances of the first i bytes of one word to each beginning of the
- * other; three rows are enough. */
+/* Row i of the matrix has the distances of the first i bytes of `a` to each prefix of `b`. Only the
+ * last three rows are stored. */
 static size_t distance(slice a, slice b)
 {
     size_t rows[3][EDIT_DISTANCE_WORD_MAX + 1];

@@ -6,16 +6,17 @@
 
 #include "base/slice.h"
 
-/* Bytes of the longest word that is compared. */
+/* Longest words, in bytes, that are compared letter by letter. */
 #define EDIT_DISTANCE_WORD_MAX 32
 
 /* The result of edit_distance for unrelated words. */
 #define EDIT_DISTANCE_NONE 3
 
 /*
- * The edit distance of two words: the number of letters that are wrong, missing, extra, or swapped
- * with the next one. A prefix of three letters or more has distance 2. EDIT_DISTANCE_NONE: the
- * distance is over 2, or at least half of the longer word.
+ * Returns the edit distance of two words: the number of letters that are wrong, missing, extra, or
+ * swapped with the next letter. If this number is over 2, or at least half of the length of the
+ * longer word, the result is EDIT_DISTANCE_NONE. But if `word` begins with `given`, and `given` has
+ * at least three letters, the result is at most 2.
  */
 int edit_distance(slice given, slice word);
 

@@ -1,5 +1,5 @@
 /*
- * json_text.c: jansson's values as text in buffers, and back.
+ * json_text.c: writes values of jansson as text into buffers, and parses text.
  */
 #include "app/json_text.h"
 
@@ -9,7 +9,7 @@ static int append(const char *bytes, size_t len, void *out)
     return buf_ok(out) ? 0 : -1;
 }
 
-/* A dump fails if the buffer is full or there is no memory. */
+/* json_dump_callback fails if the buffer fails or memory is exhausted. */
 void buf_json_take(buf *out, json_t *value)
 {
     bool is_good = value != NULL &&
@@ -27,7 +27,8 @@ void buf_json_open_take(buf *out, json_t *object)
         out->data[--out->len] = '\0';
 }
 
-/* Without memory jansson leaves the error's code unchanged and its text empty. */
+/* Parses a text. If memory is exhausted, jansson leaves the text of the error empty; then the error
+ * is filled here. */
 static json_t *load(slice text, size_t flags, json_error_t *error)
 {
     static const char NOMEM[] = "out of memory";

@@ -1,5 +1,5 @@
 /*
- * line_reader.c: lines out of chunks. A line inside one chunk is not copied.
+ * line_reader.c: finds lines in chunks. A line that lies in one chunk is not copied.
  */
 #include "app/line_reader.h"
 
@@ -16,7 +16,7 @@ void line_reader_free(line_reader *reader)
     buf_free(&reader->line);
 }
 
-/* False at the end and on a failure. */
+/* Reads the next chunk. False at the end and after a failure. */
 static bool refill(line_reader *reader)
 {
     ssize_t len = reader->source(reader->arg, reader->chunk, sizeof(reader->chunk));
@@ -27,7 +27,7 @@ static bool refill(line_reader *reader)
     return len > 0;
 }
 
-/* Returns the collected line at its newline or at the end of the file. */
+/* Returns a line that was collected from several chunks, or is the last line of the file. */
 static line_state return_collected(line_reader *reader, slice *line)
 {
     if (reader->line.failure == BUF_TOO_LARGE)

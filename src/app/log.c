@@ -1,5 +1,5 @@
 /*
- * log.c: writes one line an event on stderr. The library never calls it.
+ * log.c: writes one line for each event on stderr. The library never calls these functions.
  */
 #include "app/log.h"
 #include "base/clock.h"
@@ -15,7 +15,7 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* One write(2) a line: lines of several threads do not mix. */
+/* Writes a line with one write(2) if possible, so that lines of several threads do not mix. */
 static void write_line(const char *line, size_t len)
 {
     while (len > 0) {
@@ -33,7 +33,7 @@ static void write_line(const char *line, size_t len)
 void log_write(log_level level, const char *event, const char *format, ...)
 {
     char line[LINE_SIZE], now[ISOTIME_SIZE];
-    const size_t space = sizeof(line) - 1; /* the last byte is for the line's end */
+    const size_t space = sizeof(line) - 1; /* the last byte is for the newline */
     int cause = errno;                     /* the caller may still need errno */
     va_list args;
 
@@ -53,8 +53,8 @@ void log_write(log_level level, const char *event, const char *format, ...)
     errno = cause;
 }
 
-/* Writes one character of the text: itself if it is printable UTF-8, else an escape. Returns the
- * number of bytes read. */
+/* Writes the first character of a text into `piece`: unchanged if it is printable UTF-8, else as an
+ * escape. Returns the number of bytes that were read. */
 static size_t quote_one(char piece[8], slice text)
 {
     size_t step = slice_utf8_step(text);

@@ -1,6 +1,6 @@
 /*
- * log.h: one line an event on stderr, as key=value pairs (logfmt), for programs; the library never
- * logs. The level is a plain int that is tested before the arguments are evaluated.
+ * log.h: writes one line for each event on stderr, as key=value pairs (logfmt). Only the programs
+ * use it: the library never logs. The level is tested before the arguments are evaluated.
  */
 #ifndef APP_LOG_H
 #define APP_LOG_H
@@ -18,18 +18,19 @@ typedef enum log_level {
 
 extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
 
-extern int log_threshold; /* LOG_LEVEL_INFO at start; set before threads start */
+extern int log_threshold; /* initially LOG_LEVEL_INFO; programs set it before threads start */
 
-/* `format` is for the pairs after ts, level and event: log_info("listening", "addr=%s", text). The
- * caller quotes untrusted values with log_quote. */
+/* Writes a line with the pairs ts, level and event, and then the pairs of `format`. Example:
+ * log_info("listening", "addr=%s", text). The caller quotes untrusted values with log_quote. */
 void log_write(log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A value in double quotes with control characters, quotes and backslashes escaped, cut to fit. */
+/* Writes a value in double quotes, with control characters, quotes and backslashes escaped. A value
+ * that is too long is cut. */
 #define LOG_QUOTE_SIZE 256
 const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long len);
 
-/* The same for a slice, in memory of the calling block. Evaluates `text` twice. */
+/* Quotes a slice with log_quote, in memory of the calling block. Evaluates `text` twice. */
 #define log_quoted(text) log_quote((char[LOG_QUOTE_SIZE]){""}, (text).ptr, (text).len)
 
 #define log_at(level, ...)                                                                         \

@@ -9,8 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Columns of a help text; of a terminal that reports none; the maximum. Words are printed beside
- * other text if BESIDE_MIN columns are free, else below it from column BELOW on. */
+/* HELP_WIDTH: columns of help texts. USUAL_WIDTH: columns of a terminal that reports no width.
+ * WIDTH_MAX: COLUMNS must be below it. word_wrap_beside prints beside the other text if BESIDE_MIN
+ * columns are free, else below it from column BELOW on. */
 enum { HELP_WIDTH = 80, USUAL_WIDTH = 80, WIDTH_MAX = 10000, BESIDE_MIN = 35, BELOW = 4 };
 
 int word_wrap_terminal(FILE *out)
@@ -34,7 +35,8 @@ int word_wrap_width(FILE *out)
     return width > 0 && width < HELP_WIDTH ? width : HELP_WIDTH;
 }
 
-/* Bytes of the word that text begins with. */
+/* Returns the length of the word at the start of a text. In a command, the word includes quoted
+ * spaces. */
 static int word_length(const char *text, bool is_command)
 {
     bool quoted = false;
@@ -58,7 +60,7 @@ static void print_words(FILE *out, const char *text, int column, int indent, int
         if (*text == '\n') {
             fputc('\n', out);
             is_first = true;
-            column = -1; /* the indent comes with a word: no line ends in spaces */
+            column = -1; /* the indent is printed with the next word, so no line ends in spaces */
         } else if (*text != ' ') {
             length = word_length(text, is_command);
             if (!is_first && column + 1 + length > room) {

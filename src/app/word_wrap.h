@@ -1,28 +1,29 @@
 /*
- * word_wrap.h: wraps ASCII text to lines of the terminal's width.
+ * word_wrap.h: breaks ASCII text into lines that fit the terminal's width.
  */
 #ifndef APP_WORD_WRAP_H
 #define APP_WORD_WRAP_H
 
 #include <stdio.h>
 
-/* Columns of the terminal that `out` writes to; 0: it is not a terminal. */
+/* Returns the number of columns of the terminal that `out` writes to; 0: `out` is no terminal. */
 int word_wrap_terminal(FILE *out);
 
-/* Where help texts are wrapped: 80, or what a narrower terminal has. */
+/* Returns the width of help texts: 80 columns, or fewer if the terminal is narrower. */
 int word_wrap_width(FILE *out);
 
-/* Prints words, from `column` on, where the cursor is, further lines after `indent` spaces, and
- * ends the line. An end of line in the text is kept. */
+/* Prints a text with line breaks for word_wrap_width, and a newline at its end. The first line
+ * begins at the cursor, which is in `column`, and the others after `indent` spaces. Newlines are
+ * kept. */
 void word_wrap_text(FILE *out, const char *text, int column, int indent);
 
-/* Prints words after text that fills the line up to column `at`. They are wrapped between `column`
- * and the terminal's width; if that is too narrow, they begin on the next line. If `out` is no
- * terminal, they are one line, for grep. */
+/* Prints a text beside another text that ends in column `at`. The lines begin in `column` and end
+ * at the terminal's width. If fewer than 35 columns are left, the text begins on the next line. If
+ * `out` is no terminal, the text is not wrapped, for grep. */
 void word_wrap_beside(FILE *out, const char *text, int at, int column);
 
-/* The same for a shell command: a continued line ends in a backslash, and 'quoted words' stay
- * whole. */
+/* Prints a shell command as word_wrap_text does, but ends each continued line with a backslash, and
+ * does not break a line inside of single quotes. */
 void word_wrap_command(FILE *out, const char *text, int column, int indent);
 
 #endif

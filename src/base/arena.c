@@ -9,15 +9,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Blocks grow with the arena, up to a size that the C library returns to the system when it is
- * freed. */
+/* Blocks grow with the arena, up to a size for which the C library returns freed memory to the
+ * system. */
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
     BLOCK_SHARE = 8,             /* a new block has an eighth of the bytes allocated so far */
     LARGE_ALLOCATION = 4 * 1024, /* larger allocations never begin a shared block */
-    CHECK_BYTES = 1024 * 1024,   /* between two checks of the budget */
-    ALONE_SHARE = 4 /* one arena gets at most this share of the budget; the rest is for others */
+    CHECK_BYTES = 1024 * 1024,   /* bytes that are allocated between two checks of the budget */
+    ALONE_SHARE = 4 /* one arena gets at most this fraction (a quarter) of the budget */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -39,7 +39,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Marks the arena as failed. The first reason is kept. */
+/* Marks the arena as failed, and returns false. A reason that was stored before is kept. */
 static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)
@@ -61,7 +61,7 @@ bool arena_count(arena *a, size_t bytes)
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return set_failed(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small allocations fail too */
+    if (a->failed && a->why != ARENA_NOMEM) /* small allocations fail too then */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
         return set_failed(a, ARENA_ALONE);

@@ -1,7 +1,7 @@
 /*
  * arena.h: memory that is allocated in small amounts and freed all at once, such as that of a
- * result object or a request. Allocations never move. After its first failure an arena stays
- * failed, as buffers do. An arena may have a budget.
+ * result object or a request. Allocations never move. After its first failed allocation an arena
+ * has the state failed until it is reset. An arena may have a budget.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -11,68 +11,70 @@
 
 typedef struct arena_block arena_block;
 
-/* Limits the memory of one request or call, for all of its arenas. */
+/* The memory limits of one request or call, which all of its arenas share. */
 typedef struct arena_budget {
     memory_budget
-        *process;       /* one arena may use a quarter of it; counted and checked once per MiB */
-    size_t answer_most; /* bytes of the response that is built from it; not checked here */
-    const atomic_bool *given_up; /* set: nobody waits for the result */
+        *process;       /* one arena may use a quarter of it; updated and checked once per MiB */
+    size_t answer_most; /* maximum bytes of the response; arena.c does not check this limit */
+    const atomic_bool *given_up; /* true: nobody waits for the result any more; may be NULL */
 } arena_budget;
 
-/* Why an arena is out of memory. */
+/* Why an arena has failed. */
 typedef enum arena_end {
     ARENA_NOMEM,
-    ARENA_ALONE,   /* it would use too much of the process's budget, */
-    ARENA_OTHERS,  /* or other users have the rest */
-    ARENA_GIVEN_UP /* `given_up` of the budget is set */
+    ARENA_ALONE,   /* the arena would use more than a quarter of the process's budget */
+    ARENA_OTHERS,  /* other users of the process's budget have left too little */
+    ARENA_GIVEN_UP /* `given_up` of the budget is true */
 } arena_end;
 
 typedef struct arena {
-    arena_block *blocks; /* allocated ones */
-    char *at;            /* free from here */
+    arena_block *blocks; /* allocated blocks */
+    char *at;            /* start of the free bytes of the current block, which end at `end` */
     char *end;
-    char *first; /* memory of the owner, used before any is allocated; may be NULL */
+    char *first; /* memory of the arena's owner that is used before blocks are allocated, or NULL */
     size_t first_size;
     bool failed;
     arena_end why;
-    const arena_budget *budget; /* NULL: none */
+    const arena_budget *budget; /* NULL: no limits */
     size_t taken;               /* bytes of all blocks */
     size_t unchecked;           /* bytes allocated or counted since the last check of the budget */
-    memory_budget *holds;       /* the budget in which `held` bytes are counted; NULL: none are */
+    memory_budget *holds;       /* the budget in which `held` bytes are counted, or NULL */
     size_t held;
 } arena;
 
-/* An arena without a budget. It allocates its first block when it is first used. */
+/* An empty arena without a budget. No block is allocated before the first allocation. */
 #define ARENA_INIT ((arena){.failed = false})
 
-/* A new arena with the budget of another. */
+/* An empty arena with the budget of another arena. */
 #define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
 
-/* The maximum bytes of one arena. The arena must have a budget. */
+/* Returns the maximum bytes of an arena, which must have a budget. */
 size_t arena_max(const arena *a);
 
-/* Counts bytes that were allocated elsewhere for the same work. False: over the budget. */
+/* Counts bytes that were allocated outside of the arena for the same request. False: the budget is
+ * exceeded, or `given_up` is true. */
 bool arena_count(arena *a, size_t bytes);
 
-/* Initializes an arena whose first `size` bytes belong to its owner. They are aligned for any
- * type. */
+/* Initializes an arena that first uses the `size` bytes at `first`, which the caller owns and which
+ * must be aligned for any type. */
 void arena_init(arena *a, void *first, size_t size);
 
-/* `size` bytes, aligned for anything, not cleared. NULL: out of memory. */
+/* Allocates `size` bytes, aligned for any type, not cleared. NULL: out of memory. */
 void *arena_take(arena *a, size_t size);
 
-/* `count` times `size` bytes, all zero. NULL: out of memory, or more than can be. */
+/* Allocates `count` times `size` bytes, all zero. NULL: out of memory, or the product is too large.
+ */
 void *arena_zeros(arena *a, size_t count, size_t size);
 
-/* An array that can hold one more than `count` elements: the same one, or a larger one with the
- * elements copied. NULL: out of memory. */
+/* Returns an array with space for more than `count` elements: the same array, or a larger one to
+ * which the elements are copied. NULL: out of memory. */
 void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size);
 
-/* A copy with a NUL behind it. NULL: out of memory. */
+/* Returns a copy of a text, followed by a NUL. NULL: out of memory. */
 char *arena_copy(arena *a, slice text);
 
-/* Moves the text of a buffer into the arena, with a NUL behind it, and frees the buffer. ptr NULL:
- * the buffer had failed, or memory is out. The arena has failed then. */
+/* Copies the text of a buffer, followed by a NUL, into the arena, and frees the buffer. If the
+ * buffer has failed or memory is exhausted, the result's ptr is NULL, and the arena has failed. */
 slice arena_keep(arena *a, buf *text);
 
 /* Frees all allocations. The arena can be used again and keeps its budget. */

@@ -1,6 +1,6 @@
 /*
- * base64.c: three bytes as four characters, and back. Strict: each text has one meaning, and each
- * meaning one text.
+ * base64.c: three bytes as four characters, and back. Decoding is strict: for each sequence of
+ * bytes exactly one text is accepted.
  */
 #include "base/base64.h"
 
@@ -28,7 +28,7 @@ bool base64_decode(buf *out, slice text)
     while (padding < 2 && padding < text.len && text.ptr[text.len - 1 - padding] == '=')
         padding++;
     for (size_t i = 0; good && i < text.len; i++) {
-        /* Padding stands for zeros, which are not kept. */
+        /* Padding is decoded as zero bits, which are dropped. */
         const char *digit =
             i + padding < text.len ? memchr(DIGITS, text.ptr[i], sizeof(DIGITS) - 1) : DIGITS;
         int dropped = i + 1 == text.len ? 8 * (int)padding : 0;

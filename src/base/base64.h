@@ -1,12 +1,12 @@
 /*
- * base64.h: encodes bytes as text for JSON (RFC 4648, with padding).
+ * base64.h: encodes bytes as base64 text for JSON, and decodes it (RFC 4648, with padding).
  */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H
 
 #include "base/buf.h"
 
-/* Appends the text of some bytes. */
+/* Appends the base64 text of bytes. */
 void base64_encode(buf *out, slice bytes);
 
 /* Appends the decoded bytes of a text. If the text is not in the form that base64_encode writes,

@@ -1,6 +1,6 @@
 /*
- * buf.c: the growing, bounded text buffer, which remembers its first failure. Knows how to quote
- * JSON strings, and no other format.
+ * buf.c: the text buffer, which grows up to a maximum and remembers its first failure. Knows how to
+ * write JSON strings, and no other format.
  */
 #include "base/buf.h"
 #include <inttypes.h>
@@ -19,7 +19,8 @@ static bool fail_buf(buf *b, buf_failure why)
     return false;
 }
 
-/* Doubling keeps appending linear; what would pass the maximum is not allocated. */
+/* Returns the next allocation size: doubled, so that appending has linear cost, up to the maximum.
+ */
 static size_t next_capacity(const buf *b, size_t needed)
 {
     size_t wanted = b->cap < FIRST_CAPACITY ? FIRST_CAPACITY : b->cap;
@@ -64,8 +65,8 @@ void buf_int(buf *b, int64_t number)
     buf_add(b, digits, (size_t)len);
 }
 
-/* Formats into the free memory. A text that does not fit is formatted again after a reallocation.
- */
+/* Formats into the free memory. A text that does not fit is formatted again after more memory was
+ * allocated. */
 void buf_printf(buf *b, const char *format, ...)
 {
     va_list args;
@@ -86,7 +87,7 @@ void buf_printf(buf *b, const char *format, ...)
     }
     if (len < 0) {
         b->data[b->len] = '\0';
-        fail_buf(b, BUF_TOO_LARGE); /* over INT_MAX: it can't fail for another reason here */
+        fail_buf(b, BUF_TOO_LARGE); /* a length over INT_MAX: vsnprintf has no other failure here */
         return;
     }
     b->len += (size_t)len;
@@ -114,7 +115,7 @@ static void add_escape(buf *b, char c)
     buf_add(b, escape, sizeof(escape));
 }
 
-/* The number of bytes before the first one that must be escaped. */
+/* Returns the number of bytes before the first byte that must be escaped. */
 static size_t count_plain(slice text)
 {
     size_t i = 0;

@@ -30,7 +30,8 @@ void clock_sleep_ms(int64_t ms)
         nanosleep(&pause, NULL);
 }
 
-/* A number for jitter. If the machine has no entropy yet, the low digits of the clock suffice. */
+/* Returns a random number for delays. If the machine has no entropy yet, the nanoseconds of the
+ * clock suffice. */
 static uint64_t some_number(void)
 {
     uint64_t number;

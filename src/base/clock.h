@@ -1,6 +1,6 @@
 /*
- * clock.h: monotonic time for deadlines and measures, delays between retries, and the time of day
- * for people.
+ * clock.h: monotonic time for deadlines and measurements, delays between retries, and the time of
+ * day that people see.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -8,22 +8,24 @@
 #include <stdint.h>
 #include <time.h>
 
+/* Milliseconds of CLOCK_MONOTONIC. */
 int64_t clock_ms(void);
 
-/* The same clock, finer. */
+/* Microseconds of CLOCK_MONOTONIC. */
 int64_t clock_us(void);
 
-/* A time of this clock in the form that pthread_cond_timedwait needs. */
+/* Converts a time of clock_us for pthread_cond_timedwait. */
 struct timespec clock_timespec(int64_t us);
 
-/* Microseconds since 1970: for people, not for measuring. */
+/* Microseconds since 1970 of the time of day, which can be set back: not for measuring. */
 int64_t clock_wall_micros(void);
 
-/* Sleeps; returns early on a signal. */
+/* Sleeps for `ms`. A signal may end the sleep early. */
 void clock_sleep_ms(int64_t ms);
 
-/* A delay between retries. It doubles from base_ms with each attempt (from 0) up to cap_ms. Half of
- * it is random, so that many clients do not retry at the same moment. */
+/* Returns a delay between retries. A maximum doubles from base_ms with each attempt (from 0) up to
+ * cap_ms. The delay is a random value between half of this maximum and the maximum, so that many
+ * clients do not retry at the same moment. */
 int64_t clock_backoff_ms(unsigned attempt, int64_t base_ms, int64_t cap_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * errors.c: the tables of statuses and SQLSTATEs, and the filling of a cardbox_error. Everything
- * that maps one to the other is here and nowhere else.
+ * errors.c: the tables of statuses and SQLSTATEs, and the filling of a cardbox_error. Only this
+ * file maps SQLSTATEs to statuses.
  */
 #include "base/errors.h"
 
@@ -26,7 +26,7 @@ const char *cardbox_status_name(cardbox_status status)
     return status <= CARDBOX_OK && status >= CARDBOX_INTERNAL ? NAMES[-status] : "unknown";
 }
 
-/* The longest prefix that fits comes first: a whole SQLSTATE before its class. */
+/* The first prefix that matches an SQLSTATE counts, so a whole SQLSTATE comes before its class. */
 static const struct {
     const char *prefix;
     cardbox_status status;
@@ -39,26 +39,26 @@ static const struct {
     {"26000", CARDBOX_UNAVAILABLE,
      true}, /* the prepared statement does not exist (DISCARD, failover), or its result type has
                changed (migration) */
-    {"42P05", CARDBOX_UNAVAILABLE, true},  /* ... or is there already */
-    {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only: the primary has moved */
-    {"23001", CARDBOX_CONFLICT, false},    /* a sealed card */
-    {"23505", CARDBOX_CONFLICT, false},    /* unique */
-    {"CB", CARDBOX_CONFLICT, false},       /* our own: the message is for the client */
+    {"42P05", CARDBOX_UNAVAILABLE, true},  /* the prepared statement already exists */
+    {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only transaction: after a failover, a standby */
+    {"23001", CARDBOX_CONFLICT, false},    /* a change of a sealed card, message or event */
+    {"23505", CARDBOX_CONFLICT, false},    /* a unique constraint */
+    {"CB", CARDBOX_CONFLICT, false},       /* CardBox's own SQLSTATEs, with messages for clients */
     {"22003", CARDBOX_TOO_LARGE, false},   /* number out of range */
     {"42501", CARDBOX_FORBIDDEN, false},   /* no privilege, row-level security */
-    {"3F000", CARDBOX_INTERNAL, false},    /* no schema: not migrated */
-    {"28", CARDBOX_UNAVAILABLE, false},    /* wrong password or role */
+    {"3F000", CARDBOX_INTERNAL, false},    /* no such schema: the database is not migrated */
+    {"28", CARDBOX_UNAVAILABLE, false},    /* invalid password or role */
     {"3D", CARDBOX_UNAVAILABLE, false},    /* no such database */
     {"08", CARDBOX_UNAVAILABLE, true},     /* connection */
     {"57P", CARDBOX_UNAVAILABLE, true},    /* the server stops, starts or recovers */
     {"53", CARDBOX_UNAVAILABLE, true},     /* out of connections, memory or disk */
-    {"58030", CARDBOX_UNAVAILABLE, false}, /* its own files can't be read or written */
+    {"58030", CARDBOX_UNAVAILABLE, false}, /* PostgreSQL can't read or write its own files */
     {"54", CARDBOX_TOO_LARGE, false},      /* PostgreSQL's own limits */
     {"22", CARDBOX_INVALID, false},        /* data */
     {"23", CARDBOX_INVALID, false},        /* other constraints */
-    {"25P03", CARDBOX_UNAVAILABLE, true},  /* idle_in_transaction_session_timeout: cut off */
-    {"25P04", CARDBOX_UNAVAILABLE, true},  /* transaction_timeout, likewise */
-    {"25", CARDBOX_CONFLICT, false},       /* the transaction has failed already */
+    {"25P03", CARDBOX_UNAVAILABLE, true},  /* idle_in_transaction_session_timeout */
+    {"25P04", CARDBOX_UNAVAILABLE, true},  /* transaction_timeout */
+    {"25", CARDBOX_CONFLICT, false},       /* for example: the transaction failed before */
 };
 
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
@@ -82,11 +82,11 @@ const char *error_true_state(const char *sqlstate, const char *file)
     static const struct {
         const char *sqlstate, *file, *means;
     } MISLEADING[] = {
-        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* a limit, but not one of the statement */
-        {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* ... likewise */
-        {"42501", "md.c", STATE_FILES},             /* no right, but PostgreSQL's own: a file */
-        {"42501", "fd.c", STATE_FILES},             /* system that only reads, for instance */
-        {"0A000", "plancache.c", STATE_STALE_PLAN}, /* supported, once it is prepared again */
+        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* transaction ids run out */
+        {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* multixact ids run out */
+        {"42501", "md.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
+        {"42501", "fd.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
+        {"0A000", "plancache.c", STATE_STALE_PLAN},      /* it must be prepared again */
     };
     if (sqlstate == NULL || file == NULL)
         return sqlstate;
@@ -102,10 +102,9 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* Returns true if the server answered the attempt to connect. The connection is not verbose (see
- * connect_open), so there is no SQLSTATE. A server's message has the severity (in any language), a
- * colon and two spaces. libpq's own message "fe_sendauth: " means that the server asked for a
- * password. */
+/* The message of an attempt to connect that was not verbose (see connect_open) has no SQLSTATE. A
+ * message of a server has the severity (in any language), a colon and two spaces. The message
+ * "fe_sendauth: " of libpq means that the server required a password. */
 bool error_message_is_answer(const char *message)
 {
     return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;

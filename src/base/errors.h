@@ -1,5 +1,5 @@
 /*
- * errors.h: errors of the store: fills a cardbox_error, and has the table from SQLSTATE to status.
+ * errors.h: errors of the library: fills a cardbox_error, and maps SQLSTATEs to statuses.
  */
 #ifndef BASE_ERRORS_H
 #define BASE_ERRORS_H
@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* Fills err (may be NULL). The message is cut to fit, but never inside a UTF-8 character. */
+/* Fills `err` (may be NULL). A message that is too long is cut between UTF-8 characters. */
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -17,7 +17,8 @@ static inline cardbox_status error_status(cardbox_status status)
     return status;
 }
 
-/* Like error_fill, and returns the status. A macro, so that static analysis knows the value. */
+/* Does what error_fill does, and returns the status. error_set is a macro, so that static analysis
+ * knows the returned status. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
 /* Adds to the message that the outcome of the statement is unknown. */
@@ -35,13 +36,16 @@ static inline cardbox_status error_forked(cardbox_error *err)
                      "this handle belongs to the parent process: open one after fork");
 }
 
-/* The number of bytes of a client's text that a message shows. Characters are not cut. */
+/* Returns how many bytes of a client's text a message shows: at most 60, without cutting a
+ * character.
+ */
 static inline int error_shown(slice text)
 {
     return (int)slice_cut(text, 60);
 }
 
-/* A JSON text that scan_check refused: `what` names the argument ("content"). */
+/* The error for a JSON text that scan_check rejected. `what` names the argument, such as "content".
+ */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
 
 /* The error for a cursor that no list has returned. */
@@ -50,45 +54,49 @@ cardbox_status error_cursor(cardbox_error *err, const char *cursor);
 /* Fills `err` with the failure of a buffer; `what` names the text that was built. */
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 
-/* The status of a failed arena: CARDBOX_NOMEM; CARDBOX_TOO_LARGE if it alone is over its budget;
- * CARDBOX_TIMEOUT if its work was given up. */
+/* Fills `err` for a failed arena and returns the status: CARDBOX_TOO_LARGE if the arena exceeds its
+ * share of the budget, CARDBOX_TIMEOUT if its request was given up, else CARDBOX_NOMEM. `what`
+ * names the result that was built. */
 cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what);
 
-/* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
+/* Returns the status for an SQLSTATE, and whether repeating the call can succeed. NULL or "": the
+ * connection was lost. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
 
-/* PostgreSQL uses some SQLSTATEs for several conditions. Returns a more precise one if the error
- * was raised in `file` of its source (NULL: not known), else the same SQLSTATE. */
-#define STATE_NO_TRANSACTIONS "53000" /* its transaction ids run out: insufficient resources */
+/* PostgreSQL uses some SQLSTATEs for several conditions. Returns a more precise SQLSTATE if `file`,
+ * the file of PostgreSQL's source that raised the error (NULL: not known), identifies the
+ * condition. Else returns the same SQLSTATE. */
+#define STATE_NO_TRANSACTIONS "53000" /* PostgreSQL runs out of transaction ids */
 #define STATE_FILES           "58030" /* I/O error */
 #define STATE_STALE_PLAN      "26000" /* a prepared statement can't be used any more */
 const char *error_true_state(const char *sqlstate, const char *file);
 
-/* True if the server reported the failure, so that the statement had no effect. Otherwise, as after
- * a lost connection, the statement may have been executed. */
+/* True if the server reported a failure of the statement, so that it had no effect. False, for
+ * example, after a lost connection: the statement may have been executed. */
 bool error_is_refusal(const cardbox_error *err);
 
-/* True if a server answered: with an error message of its own, or with a request to authenticate.
- */
+/* True if the error comes from a server that answered: it has an SQLSTATE, or the server refused
+ * the connection or required a password. */
 bool error_has_answer(const cardbox_error *err);
 
-/* The same of a message of libpq about a connection that failed. */
+/* True if a message of libpq about a failed attempt to connect shows that a server answered. */
 bool error_message_is_answer(const char *message);
 
-/* True if an SQLSTATE belongs to a class, such as "53". */
+/* True if an SQLSTATE begins with `class_prefix`, such as "53". */
 bool error_is_of_class(const char *sqlstate, const char *class_prefix);
 
-/* True for a serialization failure or a deadlock: a retry of the transaction may succeed. */
+/* True if PostgreSQL rolled back the transaction (class 40: serialization failure, deadlock), so
+ * that a retry may succeed. */
 bool error_is_rolled_back(const cardbox_error *err);
 
-/* True if the database is read-only, such as a standby. */
+/* True if the SQLSTATE means that the transaction is read-only, as on a standby. */
 bool error_is_read_only(const char *sqlstate);
 
-/* True if a table, column or function of the migrations is missing. */
+/* True if the SQLSTATE means that a schema, table, column or function is missing. */
 bool error_is_schema(const char *sqlstate);
 
-/* True if the role may have lost its rights, or the schema may not be ours. A single statement can
- * fail with the same error, so the caller has to check the database. */
+/* True if the error can mean that the role has lost its rights, or that the schema does not fit
+ * this build. Other causes are possible, so the caller has to check the database. */
 bool error_may_be_incompatible(const cardbox_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * isotime.c: moments as text and as microseconds. Knows the proleptic Gregorian calendar and no
- * time zones but offsets; never reads a clock.
+ * isotime.c: times as text and as microseconds. Knows the proleptic Gregorian calendar, and offsets
+ * from UTC but no time zones. Never reads a clock.
  */
 #include "base/isotime.h"
 
@@ -204,7 +204,7 @@ int64_t isotime_to_micros(const isotime *time)
 
 static void date_from_days(isotime *out, int64_t days)
 {
-    /* 400 years have 146097 days; the guess is at most one year too late. */
+    /* 400 years have 146097 days. The first value of `year` is at most one year off. */
     int64_t since_year_1 = days + days_before_year(1970);
     int year = (int)(since_year_1 * 400 / 146097) + 1;
 

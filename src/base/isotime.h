@@ -1,6 +1,7 @@
 /*
- * isotime.h: moments as text. Reads RFC 3339 and ISO 8601's extended form, writes what the API
- * shows. Knows the proleptic Gregorian calendar and no time zones but offsets.
+ * isotime.h: times as text. Reads RFC 3339 and the extended format of ISO 8601, and writes the
+ * format of the API. Knows the proleptic Gregorian calendar, and offsets from UTC but no time
+ * zones.
  */
 #ifndef BASE_ISOTIME_H
 #define BASE_ISOTIME_H
@@ -8,42 +9,45 @@
 #include <stdint.h>
 #include "base/arena.h"
 
-/* More than the bytes of the longest form, "2025-01-02T03:04:05.678901+05:30", and a NUL. */
+/* Enough bytes for the longest text, "2025-01-02T03:04:05.678901+05:30", and a NUL. */
 #define ISOTIME_SIZE 40
 
 typedef struct isotime {
     int year, month, day, hour, minute, second;
-    int micros;         /* digits past the sixth are cut */
-    bool has_offset;    /* false: a local time of unknown zone */
-    int offset_minutes; /* east positive */
+    int micros;         /* fraction of the second; digits after the sixth are dropped */
+    bool has_offset;    /* false: a local time in an unknown zone */
+    int offset_minutes; /* positive east of Greenwich */
 } isotime;
 
 /*
- * Reads YYYY-MM-DD, or with 'T' or a space HH[:MM[:SS[(.|,)digits]]] and then Z, +HH:MM or +HH.
- * Year 1 to 9999; no leap seconds, no 24:00, lower-case t and z refused. The whole text must match.
+ * Reads YYYY-MM-DD, perhaps followed by 'T' or a space and HH[:MM[:SS[(.|,)digits]]], then perhaps
+ * by Z, +HH:MM, -HH:MM, +HH or -HH. Years are 1 to 9999. Leap seconds, 24:00, and lower-case t and
+ * z are rejected. The whole text must match.
  */
 bool isotime_parse(slice text, isotime *out);
 
 /*
- * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if there is a fraction. Then follows Z for a
- * zero offset, +HH:MM for another one, and nothing for none. Returns the length.
+ * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if there is a fraction. Z follows for a zero
+ * offset, +HH:MM or -HH:MM for another offset, nothing without an offset. Returns the length.
  */
 size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 
-/* The same for a time in UTC, in microseconds as in isotime_from_micros. */
+/* These functions write a time in UTC, given as microseconds since 1970. Times outside of the years
+ * 1 to 9999 are clamped. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
 void isotime_member(buf *out, const char *name, int64_t micros); /* as a member of an object */
 const char *isotime_text(arena *memory, int64_t micros);         /* NULL: out of memory */
 
-/* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
+/* Returns microseconds since 1970-01-01T00:00:00Z. A time without an offset is read as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 
-/* Reads a time given by a client: as isotime_parse, with an offset, in years 1 to 9999 of UTC. */
+/* Reads a time that a client has sent, as isotime_parse does. Returns false also if the time has no
+ * offset, or is outside of the years 1 to 9999 in UTC. */
 bool isotime_moment(slice text, int64_t *micros);
 
-/* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */
+/* Converts microseconds since 1970 to a time in UTC, clamped to the years 1 to 9999. */
 void isotime_from_micros(isotime *out, int64_t micros);
 
 #endif

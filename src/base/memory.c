@@ -1,5 +1,5 @@
 /*
- * memory.c: the C library's allocator, and what the kernel counts of this process.
+ * memory.c: the resident set that the kernel reports, and the return of freed memory to the system.
  */
 #include "base/memory.h"
 #include <malloc.h>

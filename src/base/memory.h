@@ -1,7 +1,7 @@
 /*
- * memory.h: a budget of bytes that threads share: request bodies, rows, answers and arenas count
- * what they hold. Small ones need not: the number of connections bounds them. Knows nothing of what
- * the memory is used for.
+ * memory.h: a budget of bytes that threads share. The memory of large request bodies, rows, answers
+ * and arenas is counted in it. Small amounts are not counted, because the number of connections
+ * limits them. Knows nothing of what the memory is used for.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A user that holds fewer bytes need not count them. */
+/* Amounts below this number of bytes need not be counted. */
 #define MEMORY_SMALL ((size_t)64 * 1024)
 
 typedef struct memory_budget {
-    size_t most;          /* bytes */
-    size_t resident_most; /* bytes of the process's resident set; 0: not known */
+    size_t most;          /* maximum of `used` */
+    size_t resident_most; /* maximum bytes of the process's resident set; 0: no limit */
     atomic_size_t used;   /* bytes that are counted now */
-    atomic_size_t added;  /* bytes that were ever counted; wraps around */
+    atomic_size_t added;  /* total of all bytes that were ever counted; wraps around */
 } memory_budget;
 
 static inline size_t memory_used(const memory_budget *b)
@@ -38,7 +38,8 @@ static inline bool memory_may_fit_later(const memory_budget *b, size_t own, size
     return own < b->most / 4 || others > b->most / 4;
 }
 
-/* Counts `now` bytes for a user whose `*held` bytes were counted before. */
+/* Counts `now` bytes instead of the *held bytes that were counted before for the same user of
+ * memory, and sets *held to `now`. */
 static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
 {
     if (now > *held) {
@@ -50,17 +51,16 @@ static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
     *held = now;
 }
 
-/* Bytes of this process that are in main memory; 0: /proc can't be read. Costs
- * some 10 us. */
+/* Returns the bytes of the process's resident set; 0: /proc can't be read. Costs about 10 us. */
 size_t memory_resident(void);
 
-/* Returns whether the budget is used up. While libpq receives an answer its size is an estimate,
- * which may be too low. So the resident set is checked too, once a quarter of the budget is used.
- */
+/* Returns whether the budget is used up. While libpq receives a response, the counted size is an
+ * estimate, which may be too low. So if a quarter of the budget is used, the resident set is
+ * checked too. */
 bool memory_is_used_up(const memory_budget *b);
 
-/* Returns freed memory to the system, except some at the end of the heap. Threads that allocate may
- * have to wait meanwhile. */
+/* Returns freed memory to the system, except 4 MiB at the end of the heap. Threads that allocate
+ * memory may have to wait meanwhile. */
 void memory_give_back(void);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * periodic.c: waits on a condition between two runs of the task, so that stopping is prompt.
+ * periodic.c: waits on a condition variable between two runs of the task, so that periodic_stop can
+ * end the wait at once.
  */
 #include "base/periodic.h"
 #include <errno.h>
 #include "base/clock.h"
 
-/* False: the thread is to end. */
+/* Waits until the next run is due. False: the thread must end. */
 static bool await_next(periodic *t, int64_t ms)
 {
     bool is_timed = ms != PERIODIC_UNTIL_WOKEN;

@@ -1,6 +1,6 @@
 /*
- * periodic.h: a thread that repeats a task, which returns the time until it is due again. Knows
- * nothing of the task.
+ * periodic.h: a thread that repeats a task. Each run of the task returns the time until the next
+ * run. Knows nothing of the task.
  */
 #ifndef BASE_PERIODIC_H
 #define BASE_PERIODIC_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Due again when periodic_wake is called. */
+/* The task is due again only when periodic_wake is called. */
 #define PERIODIC_UNTIL_WOKEN INT64_MAX
 
-/* Runs the task once. Returns milliseconds, or PERIODIC_UNTIL_WOKEN. */
+/* Runs the task once. Returns the milliseconds until the next run, or PERIODIC_UNTIL_WOKEN. */
 typedef int64_t (*periodic_task)(void *arg);
 
 typedef struct periodic {
@@ -24,15 +24,16 @@ typedef struct periodic {
     void *arg;
 } periodic;
 
-/* The task runs at once. False: no thread. */
+/* Starts the thread, which runs the task at once. False: no thread could be started. */
 bool periodic_start(periodic *t, periodic_task task, void *arg);
 
-/* Makes a task due that waits to be woken, now or after its time. Any thread. */
+/* Makes the task due now if its last run returned PERIODIC_UNTIL_WOKEN. A wait of a number of
+ * milliseconds is not shortened. Any thread may call periodic_wake. */
 void periodic_wake(periodic *t);
 
-/* Ends the thread. False: its task still runs after `wait_ms`, such as one that waits for a
- * database that hangs. Then nothing that it uses may be freed, and the process should end by _exit.
- */
+/* Ends the thread. Returns false if the task still runs after `wait_ms`, for example because it
+ * waits for a database that hangs. If the result is false, nothing that the task uses may be freed,
+ * and the process should end with _exit. */
 bool periodic_stop(periodic *t, int64_t wait_ms);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* One bit a level; deeper than any caller's limit. */
+/* Maximum depth, above the limit of any caller. Each level uses one bit. */
 enum { LEVELS_MAX = 1024 };
 
 typedef struct checker {
@@ -16,10 +16,10 @@ typedef struct checker {
     unsigned max_depth;
     unsigned flags;
     scan_error error;
-    uint64_t objects[LEVELS_MAX / 64]; /* a level's bit is set if it is an object */
+    uint64_t objects[LEVELS_MAX / 64]; /* a bit for each open level: 1: object, 0: array */
 } checker;
 
-/* The token that is expected next. */
+/* The part of the grammar that is expected next, or the result. */
 typedef enum state { WANT_VALUE, WANT_NEXT, FINISHED, REFUSED } state;
 
 static state refuse(checker *c, const char *at, const char *message)
@@ -34,7 +34,8 @@ static void skip_space(checker *c)
     c->at = scan_skip_space(c->at, c->end);
 }
 
-/* The next character that is not white space, NUL at the end: a NUL byte is as wrong there. */
+/* Returns the next character that is not white space; NUL at the end of the text. A NUL byte in the
+ * text is invalid at the same positions. */
 static char peek(checker *c)
 {
     skip_space(c);
@@ -43,8 +44,8 @@ static char peek(checker *c)
 
 /* --- strings --- */
 
-/* Steps over the bytes of a string that need no look: ASCII but quotes, backslashes and control
- * characters, eight at once. A byte's high bit survives where it is one of the others. */
+/* Skips the ASCII characters of a string except quotes, backslashes and control characters, eight
+ * at once. In `found`, the high bit of a byte is set if the byte must not be skipped. */
 static const char *skip_plain(const char *at, const char *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high_bits = ones << 7;
@@ -80,7 +81,7 @@ static const char *check_escape(checker *c, const char *at)
     return next;
 }
 
-/* An escape, or a character beyond ASCII. */
+/* Checks an escape, or a character outside of ASCII. */
 static const char *check_special(checker *c, const char *at)
 {
     if (*at == '\\')
@@ -139,7 +140,7 @@ static state read_word(checker *c, const char *word)
     return WANT_NEXT;
 }
 
-/* A member's name and colon. */
+/* Reads the name of a member and the colon after it. */
 static state read_key(checker *c)
 {
     if (peek(c) != '"')
@@ -204,7 +205,7 @@ static state read_value(checker *c)
     }
 }
 
-/* After a value: a comma and the next one, or the end of the container. */
+/* Reads what follows a value: a comma and perhaps a key, or the end of the container. */
 static state read_next(checker *c)
 {
     if (c->depth == 0)

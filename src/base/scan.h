@@ -1,11 +1,11 @@
 /*
- * scan.h: the strict reader of JSON from outside: RFC 8259's grammar, UTF-8, a depth limit, no
- * allocation. It checks a text once and then lends the byte span of each value, so that content is
- * stored byte for byte. It builds no tree, and numbers stay text.
- * Stored JSON is not read with jansson. That library rejects lone surrogates and big integers,
- * merges members with the same name, and does not return the original bytes. The library yajl
- * accepts comments and loses the spans of compound values. Other documents are read and written
- * with jansson (app/json_text.h).
+ * scan.h: the strict reader of JSON that clients send: the grammar of RFC 8259, UTF-8, a limit of
+ * depth, no allocation. scan_check checks a text once. Then values are returned as pointers into
+ * the text, so that content is stored byte for byte. No tree is built, and numbers stay text.
+ * Stored JSON is not read with jansson. The library jansson rejects lone surrogates and big
+ * integers, merges members with the same name, and does not return the original bytes. The library
+ * yajl accepts comments and loses the spans of compound values. Other documents are read and
+ * written with jansson (app/json_text.h).
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -27,37 +27,38 @@ typedef enum scan_kind {
 enum {
     SCAN_HAS_NUL = 1 << 0,        /* an escape \u0000 */
     SCAN_HAS_SURROGATE = 1 << 1,  /* an escape of half a surrogate pair */
-    SCAN_HAS_LONG_NUMBER = 1 << 2 /* more digits than numeric holds (131072 before, 16383 after the
-                                   * point), or over 40 where an exponent makes them */
+    SCAN_HAS_LONG_NUMBER = 1 << 2 /* a number with more digits than numeric holds (131072 before,
+                                   * 16383 after the point), or with an exponent and more than 40
+                                   * digits when written without it */
 };
 
 #define SCAN_NOT_JSONB (SCAN_HAS_NUL | SCAN_HAS_SURROGATE | SCAN_HAS_LONG_NUMBER)
 
-/* One value: its kind, and its bytes without white space around it. A string's include the quotes.
- */
+/* One value: its kind, and its text without white space around it. The text of a string includes
+ * the quotes. */
 typedef struct scan_value {
     scan_kind kind;
     slice text;
 } scan_value;
 
-/* Why a text is refused. */
+/* Why scan_check rejects a text. */
 typedef struct scan_error {
     size_t position;     /* byte offset */
-    const char *message; /* static, lower case: "expected a value", "bad escape", ... */
-    bool too_deep;       /* over the depth limit, but perhaps well-formed */
+    const char *message; /* static, such as "expected a value" */
+    bool too_deep;       /* the text exceeds the depth limit, and is perhaps well-formed */
 } scan_error;
 
-/* Checks that `text` is exactly one JSON value with white space around it, nested at most
- * `max_depth` levels, in UTF-8 without a byte order mark. Returns its span and the SCAN_HAS_ flags.
- * Each out-parameter may be NULL. Not recursive. */
+/* Checks that `text` is one JSON value, perhaps with white space around it, nested at most
+ * `max_depth` levels, in UTF-8 without a byte order mark. Stores the value and its SCAN_HAS_ flags.
+ * Each of `value`, `flags` and `error` may be NULL. Not recursive. */
 bool scan_check(slice text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error);
 
-/* The one value of a text that scan_check accepted, or that PostgreSQL printed. SCAN_NONE for an
- * empty text. */
+/* Returns the value of a text that scan_check accepted, or that PostgreSQL printed. If the text is
+ * empty, the kind is SCAN_NONE. */
 scan_value scan_whole(slice text);
 
-/* Walks an object or array that scan_check accepted (or a value inside one). */
+/* A position in an object or array of a text that scan_check accepted. scan_enter starts a walk. */
 typedef struct scan_walk {
     const char *at;
     const char *end;
@@ -65,21 +66,21 @@ typedef struct scan_walk {
 
 scan_walk scan_enter(scan_value container);
 
-/* The next member of an object: its key as a string token, quotes and escapes included, and its
- * value. False at the end. */
+/* Reads the next member of an object: its key as a string token with quotes and escapes, and its
+ * value. False at the end of the object. */
 bool scan_member(scan_walk *walk, slice *key, scan_value *value);
 
-/* The next element of an array. False at the end. */
+/* Reads the next element of an array. False at the end of the array. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
-/* The same walk in two steps, for callers that also read the values. First, one of these functions
+/* These functions do a walk in two steps, for callers that also read the values. First, one of them
  * moves to the value of the next member or element. Then the caller either calls scan_take, or
- * calls scan_into, walks the value to its end, and calls scan_leave. So each byte is read once.
- * scan_member and scan_element read a value to find its end, and its reader reads it again. */
+ * calls scan_into, walks the value to its end, and calls scan_leave. So each byte of a value is
+ * read once; with scan_member and scan_element it is first read to find the value's end. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 
-/* Returns the value at the present position, and moves past it. False: there is none. */
+/* Reads the value at the present position, and moves behind it. False: there is no value. */
 bool scan_take(scan_walk *walk, scan_value *value);
 
 static inline scan_walk scan_into(const scan_walk *walk)
@@ -87,26 +88,27 @@ static inline scan_walk scan_into(const scan_walk *walk)
     return (scan_walk){walk->at + 1, walk->end};
 }
 
-/* The value that `inner` has gone through to its end. */
+/* Returns the value that `inner`, a walk of scan_into, has read to its end, and moves behind it. */
 scan_value scan_leave(scan_walk *walk, const scan_walk *inner);
 
-/* Elements of an array, members of an object. */
+/* Returns the number of elements of an array, or of members of an object. */
 size_t scan_count(scan_value container);
 
-/* The bytes between the quotes of a string token, escapes as they are. */
+/* Returns the bytes between the quotes of a string token, with escapes not decoded. */
 static inline slice scan_inside(slice string)
 {
     return string.len < 2 ? (slice){"", 0} : (slice){string.ptr + 1, string.len - 2};
 }
 
-/* The same of a value; empty for one that is no string. */
+/* Returns the bytes between the quotes of a string value; empty if the value is not a string. */
 static inline slice scan_string_inside(scan_value value)
 {
     return value.kind == SCAN_STRING ? scan_inside(value.text) : (slice){"", 0};
 }
 
-/* True if a string token, with its escapes decoded, equals `text`. An escape is never shorter than
- * the character that it encodes, and most compared names differ in their length or first byte. */
+/* scan_string_is returns true if a string token, with its escapes decoded, equals `text`. The
+ * function first compares length and first byte, in which most names differ. An escape is never
+ * shorter than the character that it encodes. */
 bool scan_string_equals_decoded(slice string, slice text);
 static inline bool scan_string_is(slice string, slice text)
 {
@@ -116,56 +118,59 @@ static inline bool scan_string_is(slice string, slice text)
     return scan_string_equals_decoded(string, text);
 }
 
-/* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
+/* Returns the value of the last member `name` of an object; SCAN_NONE if there is no such member.
+ */
 scan_value scan_find(scan_value object, const char *name);
 
-/* True if the bytes of a text may contain the name of a member `name`, spelled so or with an escape
- * for one of its letters. False is certain. It searches and does not walk. */
+/* True if a JSON text may contain a member `name`: if it contains the bytes of `name`, or an escape
+ * of the form \uXXXX. False: no member has this name. The bytes are searched without a walk. */
 bool scan_may_name(slice text, slice name);
 
-/* Splits an object after its first member, if that is `name`. Returns its value, and in `rest` the
- * text from the next member's key to the closing brace. False: `name` is not first, is the only
- * member, may occur twice, or a walk would be needed to find out. */
+/* Splits an object after its first member if the member's name is `name`. Stores the member's
+ * value, and in `rest` the text from the key of the second member to before the closing brace.
+ * False: the first member has another name, there is no second member, or scan_may_name is true for
+ * `rest`. */
 bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest);
 
-/* True if the inside of a string token may contain half a surrogate pair. It has an escape of one,
- * of a pair, or text like it behind an escaped backslash. False is certain. */
+/* True if the inside of a string token may contain half a surrogate pair: it contains \ud or \uD.
+ * Such bytes can also begin a whole pair, or follow an escaped backslash. False: there is no half.
+ */
 bool scan_may_have_half(slice inside);
 
-/* Appends the decoded text of a string token, as UTF-8. False, with nothing appended, if it
- * contains NUL or half a surrogate pair, which no UTF-8 C string can hold. */
+/* Appends the decoded text of a string token, as UTF-8. Returns false and appends nothing if the
+ * text contains NUL or half a surrogate pair, which no UTF-8 C string can hold. */
 bool scan_decode(buf *out, slice token);
 
-/* Reads a JSON number that is an integer of any size, "2.0" and "2e0" too, clamped to int64's
- * range. False for any other number. */
+/* Reads a JSON number whose value is an integer, such as "2", "2.0" or "2e0". Values outside of the
+ * range of int64_t are clamped to it. False for any other number. */
 bool scan_integer(slice number, int64_t *out);
 
-/* The order of two JSON numbers by value, exact whatever their size: below 0, 0, above 0. */
+/* Compares two JSON numbers by value, exactly, whatever their size. Returns -1, 0 or 1. */
 int scan_number_order(slice a, slice b);
 
-/* Characters (code points) in the decoded text of a string token; half a surrogate pair counts as
- * one. */
+/* Returns the number of characters (code points) in the decoded text of a string token. Half a
+ * surrogate pair counts as one character. */
 size_t scan_string_length(slice token);
 
 /* True if two string tokens have the same decoded text. */
 bool scan_string_equal(slice a, slice b);
 
-/* True if two values are equal: 1 equals 1.0, and members may be in any order. If an object has a
- * name twice, the result is undefined. */
+/* True if two JSON values are equal: 1 equals 1.0, and members may be in any order. If an object
+ * has two members with the same name, the result may be wrong. */
 bool scan_equal(scan_value a, scan_value b);
 
-/* Appends JSON with its escapes decoded, other than those of ASCII and control characters. People
- * can then read languages that some writers escape as a whole. */
+/* Appends JSON in which escapes are decoded, except those of ASCII and control characters. So
+ * people can read languages for which some JSON writers escape every letter. */
 void scan_readable(buf *out, slice text);
 
 /* Appends valid JSON without the white space between tokens. */
 void scan_compact(buf *out, slice text);
 
-/* Appends a projection that jsonb accepts: \u0000 and half pairs become U+FFFD, numbers with
- * SCAN_HAS_LONG_NUMBER become strings of their digits. For filters only, never shown. */
+/* Appends JSON that jsonb accepts: \u0000 and half surrogate pairs become U+FFFD, and numbers with
+ * SCAN_HAS_LONG_NUMBER become strings. The result is only for filters, and is never shown. */
 void scan_sanitise(buf *out, slice text);
 
-/* "string", "object", ... for messages. */
+/* Returns the name of a kind for messages, such as "string" or "object". */
 const char *scan_kind_name(scan_kind kind);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * scan_compare.c: compares JSON values by meaning: numbers exactly and in any spelling, strings
- * with their escapes decoded, objects in any order. For texts that scan_check accepted: its limit
- * of depth bounds the recursion.
+ * scan_compare.c: compares JSON values by meaning: numbers exactly by value, strings with their
+ * escapes decoded, objects with their members in any order. The texts must be those that scan_check
+ * accepted: its limit of depth also limits the recursion here.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
 
 /* --- numbers --- */
 
-/* A number without what does not matter: zeros before and behind its digits. */
+/* A number without the zeros before and behind its other digits. */
 typedef struct plain_number {
     scan_number parts;
-    size_t first, before; /* its digits, counted in whole and fraction together */
-    int64_t point;        /* the position of the decimal point, counted from `first` */
+    size_t first, before; /* range of its digits, as indexes for scan_digit */
+    int64_t point;        /* position of the decimal point, relative to `first` */
 } plain_number;
 
 static void read_plain(plain_number *out, slice number)

@@ -1,11 +1,12 @@
 /*
- * scan_text.c: writes a text that scan_check accepted again, without white space or without what
- * jsonb refuses. Knows jsonb's limits only as the flags of a token.
+ * scan_text.c: rewrites a text that scan_check accepted: without white space, with decoded escapes,
+ * or so that jsonb accepts it. Knows the limits of jsonb only as the SCAN_HAS_ flags of a token.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* A slice whose pointer may be used in sums, also where it is empty. */
+/* Returns the slice, or an empty one whose pointer is not NULL, so that pointers can be computed.
+ */
 static slice with_pointer(slice text)
 {
     return text.len > 0 ? text : (slice){"", 0};
@@ -16,7 +17,8 @@ static slice between(const char *from, const char *to)
     return (slice){from, (size_t)(to - from)};
 }
 
-/* Reserves `len` bytes, or as many as the buffer's maximum allows: fewer may be written. */
+/* Reserves `len` bytes, or fewer if the buffer's maximum is reached. The output may be shorter than
+ * `len`. */
 static void reserve_up_to(buf *out, size_t len)
 {
     size_t left = out->max - out->len;
@@ -69,14 +71,14 @@ void scan_readable(buf *out, slice text)
 
 /* --- text for jsonb --- */
 
-/* A copy in progress: the bytes before `from` are written. */
+/* A copy that is being written: the bytes before `from` are done. */
 typedef struct copy {
     buf *out;
     const char *from;
     const char *end;
 } copy;
 
-/* Writes up to `at`, then `instead`; the copy continues at `next`. */
+/* Copies the bytes before `at`, then appends `instead`. The copy continues at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
     buf_slice(c->out, between(c->from, at));
@@ -84,7 +86,8 @@ static void replace(copy *c, const char *at, const char *instead, const char *ne
     c->from = next;
 }
 
-/* Escapes that text in PostgreSQL can't represent are replaced by U+FFFD. */
+/* Replaces escapes that PostgreSQL's type text can't hold by U+FFFD. Returns the end of the string.
+ */
 static const char *sanitise_string(copy *c, const char *at)
 {
     const char *after = scan_skip_string(at, c->end), *next;
@@ -101,7 +104,7 @@ static const char *sanitise_string(copy *c, const char *at)
     return after;
 }
 
-/* Skips a number. False: there is none. */
+/* Reads a number, and puts it in quotes if jsonb can't hold it. False: there is no number. */
 static bool sanitise_number(copy *c, const char **at)
 {
     scan_number number;

@@ -1,11 +1,11 @@
 /*
- * scan_token.c: numbers and escapes, the two tokens of JSON with an inside. Knows what PostgreSQL's
- * numeric holds, and nothing of arrays and objects.
+ * scan_token.c: reads JSON numbers and the escapes of JSON strings. Knows the limits of
+ * PostgreSQL's type numeric, and nothing of arrays and objects.
  */
 #include "base/scan_token.h"
 
-/* Limits of numeric_in in PostgreSQL: digits before and after the point. The last one limits how
- * many digits jsonb may print for a short number with an exponent. */
+/* Limits of PostgreSQL's type numeric for digits before and after the point. EXPANDED_DIGITS_MAX
+ * limits the digits that jsonb may print for a number with an exponent. */
 enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 40 };
 
 static slice take_digits(const char **at, const char *end)
@@ -69,8 +69,8 @@ static size_t count_zeros(slice digits)
     return zeros;
 }
 
-/* Digits before the point when the exponent is written out; 0 or less for a fraction. The number
- * is not zero. */
+/* Returns the number of digits before the point when the number is written without its exponent; 0
+ * or less if the value is below 1. The result for zero depends on its spelling. */
 static int64_t whole_digits(const scan_number *number)
 {
     size_t zeros = count_zeros(number->whole);
@@ -96,7 +96,7 @@ unsigned scan_number_flags(const scan_number *number)
     return flags;
 }
 
-/* Reads \uXXXX at `at`. */
+/* Reads an escape of the form \uXXXX at `at`. */
 static bool read_unit(const char *at, const char *end, uint32_t *unit)
 {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
@@ -134,8 +134,8 @@ const char *scan_escape(const char *at, const char *end, uint32_t *code)
     return NULL;
 }
 
-/* The code point as UTF-8, 1 to 4 bytes; half a pair in the same manner, as 3 bytes that no UTF-8
- * text holds. */
+/* Writes a code point as UTF-8 and returns its 1 to 4 bytes. Half a surrogate pair is written in
+ * the same manner, as 3 bytes that do not occur in valid UTF-8. */
 static size_t encode(char out[4], uint32_t code)
 {
     static const unsigned char leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -154,7 +154,7 @@ slice scan_next_part(slice *rest, char storage[4], uint32_t *code)
     const char *end = rest->ptr + rest->len, *next;
     slice part;
 
-    *code = 'x'; /* a plain run needs no code but one that is not special */
+    *code = 'x'; /* for bytes that are not an escape: any code point that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {

@@ -1,5 +1,5 @@
 /*
- * scan_token.h: the tokens of JSON, for the scan_*.c files and for code that reads a string
+ * scan_token.h: the tokens of JSON, for the scan_*.c files and for code that reads a JSON string
  * character by character. Knows the grammar of strings and numbers, not of arrays and objects.
  */
 #ifndef BASE_SCAN_TOKEN_H
@@ -11,23 +11,24 @@
 #endif
 #include "base/scan.h"
 
-/* The value of a valid text from `from` up to `to`. Its first byte determines its kind. */
+/* Returns the valid JSON value in the bytes from `from` to before `to`. The first byte determines
+ * its kind. */
 scan_value scan_value_of(const char *from, const char *to);
 
-/* A number's parts, still as text. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
+/* The parts of a JSON number. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
 typedef struct scan_number {
     bool negative;
     slice whole;    /* digits before the point, at least one */
     slice fraction; /* digits after the point; may be empty */
     int64_t exponent;
-    const char *end; /* after the number; where it failed, if it did */
+    const char *end; /* end of the number, or the position of its first error */
 } scan_number;
 
 #define SCAN_EXPONENT_MAX INT64_C(1000000000000)
 
 bool scan_number_read(scan_number *out, const char *at, const char *end);
 
-/* The digit at `index` of whole and fraction together. */
+/* Returns the digit at `index`, counted through `whole` and then `fraction`. */
 static inline int scan_digit(const scan_number *number, size_t index)
 {
     size_t whole = number->whole.len;
@@ -35,21 +36,22 @@ static inline int scan_digit(const scan_number *number, size_t index)
     return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
 }
 
-/* The SCAN_HAS_ flags that apply to it. */
+/* Returns the SCAN_HAS_ flags of a number: SCAN_HAS_LONG_NUMBER or 0. */
 unsigned scan_number_flags(const scan_number *number);
 
-/* True for half of a surrogate pair without the other half. */
+/* True if a decoded code point is half of a surrogate pair. */
 static inline bool scan_is_half(uint32_t code)
 {
     return code >= 0xD800 && code <= 0xDFFF;
 }
 
-/* Reads the escape at `at`, or both escapes of a surrogate pair. Stores the code point. Returns the
- * position after it, or NULL if it is malformed. */
+/* Reads the escape at `at`, or the two escapes of a surrogate pair. Stores the code point. Returns
+ * the position after what was read, or NULL if the escape is malformed. */
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
-/* Returns the next part of a string's contents: a run of plain bytes, or the character of an
- * escape, which is stored in `storage` and in `code`. Empty at the end. */
+/* Returns the next part of the decoded text of a string: bytes up to the next escape, or the
+ * character of one escape, as UTF-8 in `storage`. `code` receives its code point. Empty at the end.
+ */
 slice scan_next_part(slice *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)
@@ -64,8 +66,8 @@ static inline const char *scan_skip_space(const char *at, const char *end)
     return at;
 }
 
-/* Returns the next quote or backslash of a string, else `end` or a position after it. The output of
- * tools has one every few bytes, where a call of memchr for each costs too much. */
+/* Returns the position of the next quote or backslash, else `end`; if `at` is after `end`, returns
+ * `at`. In the output of tools these characters are frequent, so memchr would cost too much. */
 static inline const char *scan_next_special(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -85,7 +87,7 @@ static inline const char *scan_next_special(const char *at, const char *end)
 }
 
 #ifdef __SSE2__
-/* Which of 16 bytes are `c`, a bit each. */
+/* Returns a mask of the 16 bytes at `at`: a bit is 1 if its byte equals `c`. */
 static inline uint64_t scan_equal_16(const char *at, char c)
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
@@ -99,10 +101,10 @@ static inline uint64_t scan_equal_64(const char *at, char c)
            scan_equal_16(at + 32, c) << 32 | scan_equal_16(at + 48, c) << 48;
 }
 
-/* Returns a mask of the bytes (of `width`) that a backslash escapes: every second backslash of a
- * run, and the byte after a run of odd length. A subtraction at the start of a run carries to its
- * end, so one subtraction handles all runs. `carry` is 1 if the first byte is escaped; on return,
- * if the byte after the last one is. */
+/* Returns a mask of those of `width` bytes that a backslash escapes: every second backslash of a
+ * run of backslashes, and the byte after a run of odd length. A subtraction at the start of a run
+ * carries to its end, so one subtraction handles all runs. `carry` is 1 if the first byte is
+ * escaped; on return it is 1 if the byte after the last one is escaped. */
 static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64_t *carry)
 {
     const uint64_t odd_bits = UINT64_C(0xAAAAAAAAAAAAAAAA);
@@ -115,8 +117,8 @@ static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64
 }
 #endif
 
-/* Returns the position after the closing quote of the valid string that starts at `at`. Most
- * strings are short, others long: sixteen bytes are examined, then 64 at a time. */
+/* Returns the position after the closing quote of the valid string token that starts at `at`. Most
+ * strings are short, so 16 bytes are examined first, and then 64 bytes at a time. */
 static inline const char *scan_skip_string(const char *at, const char *end)
 {
     uint64_t carry = 0; /* 1: the next byte is escaped */

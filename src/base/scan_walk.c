@@ -1,6 +1,6 @@
 /*
  * scan_walk.c: iterates over the members and elements of a text that scan_check accepted, and reads
- * its strings and integers. It does not check the grammar again, but never reads beyond the text.
+ * its strings and integers. The grammar is not checked again, but no byte after the text is read.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -62,8 +62,7 @@ static const char *skip_value(const char *at, const char *end)
     return skip_scalar(at, end);
 }
 
-/* To the next token: white space and one separator are between it and the last. False at the
- * end. */
+/* Moves to the next token, over white space and at most one `separator`. False at the end. */
 static bool next_token(scan_walk *walk, char separator)
 {
     walk->at = scan_skip_space(walk->at, walk->end);
@@ -184,7 +183,8 @@ static bool has_numbered_escape(slice text)
     return false;
 }
 
-/* memchr is several times as fast as memmem where the first byte of `name` is rare. */
+/* True if a text contains the bytes of `name`. If the first byte of `name` is rare, memchr is
+ * several times as fast as memmem. */
 static bool has_bytes(slice text, slice name)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
@@ -266,7 +266,8 @@ bool scan_decode(buf *out, slice token)
 
 /* --- integers --- */
 
-/* Adds a digit to a number that is clamped to int64's range: what passes the range stays there. */
+/* Appends a decimal digit to a number. A result outside of the range of int64_t is clamped to it.
+ */
 static int64_t shift_in(int64_t number, int digit, bool negative)
 {
     int64_t limit = negative ? INT64_MIN : INT64_MAX;

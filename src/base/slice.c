@@ -1,5 +1,5 @@
 /*
- * slice.c: the two checks of all untrusted text: is it UTF-8, is it an id.
+ * slice.c: checks of texts of clients (is it UTF-8, is it an id), and other functions for slices.
  */
 #include "base/slice.h"
 #include <strings.h>
@@ -40,8 +40,8 @@ static bool is_tail(unsigned char byte)
     return (byte & 0xC0u) == 0x80u;
 }
 
-/* The second byte carries the limits: E0 and F0 begin overlong forms, ED surrogates, F4 code
- * points past U+10FFFF. */
+/* True if a byte is valid after a lead byte. The limits of the second byte exclude overlong forms
+ * (E0, F0), surrogates (ED) and code points above U+10FFFF (F4). */
 static bool is_second(unsigned char lead, unsigned char byte)
 {
     switch (lead) {
@@ -104,8 +104,9 @@ bool slice_is_utf8(slice text)
     return true;
 }
 
-/* True if eight bytes are ASCII without control characters. In the sum, a byte below 0x20 borrows
- * and 0x7F carries. Only bytes after such a byte can be misjudged. */
+/* True if eight bytes are ASCII without control characters. In the subtraction a byte below 0x20
+ * borrows from the next byte, and in the addition 0x7F sets its own high bit. A borrow can only
+ * change bytes after a control character, and then the result is false anyway. */
 static bool is_printable(const char *at)
 {
     uint64_t word;

@@ -1,5 +1,6 @@
 /*
- * slice.h: borrowed text, as pointer and length. It may contain NUL bytes and has no terminator.
+ * slice.h: borrowed text, as pointer and length. A slice may contain NUL bytes and has no
+ * terminator.
  */
 #ifndef BASE_SLICE_H
 #define BASE_SLICE_H
@@ -26,25 +27,27 @@ static inline bool slice_equal(slice a, slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* The same without regard to case, which only ASCII letters have. */
+/* True if a text equals `word`. The case of ASCII letters is ignored. */
 bool slice_equal_nocase(slice text, const char *word);
 
-/* The text without the bytes of `blanks` around it. */
+/* Returns the text without leading and trailing bytes that occur in `blanks`. */
 slice slice_trim(slice text, const char *blanks);
 
-/* The value of a hexadecimal digit, in upper or lower case; -1: it is no such digit. */
+/* Returns the value of a hexadecimal digit, in upper or lower case; -1: not a hexadecimal digit. */
 int slice_hex_digit(char c);
 
-/* Bytes of the well-formed UTF-8 character that text begins with, 1 to 4; 0 if there is none. */
+/* Returns the length, 1 to 4 bytes, of the UTF-8 character at the start of a text; 0: there is no
+ * well-formed character. */
 size_t slice_utf8_step(slice text);
 
 /* True if all bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool slice_is_utf8(slice text);
 
-/* How many bytes of UTF-8 text fit `most` without cutting a character. */
+/* Returns the length of the longest start of a UTF-8 text that has at most `most` bytes and ends
+ * between characters. */
 size_t slice_cut(slice text, size_t most);
 
-/* True if text is a valid id: 1 to max bytes of UTF-8 without control characters (C0, DEL). */
+/* True if a text is a valid id: 1 to `max` bytes of UTF-8 without control characters (C0, DEL). */
 bool slice_is_id(slice text, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * string_map.c: a hash table with open addressing, at most half full. Nothing is ever removed.
+ * string_map.c: a hash table with open addressing, at most half full. No string is ever removed.
  */
 #include "base/string_map.h"
 
@@ -27,7 +27,7 @@ static uint32_t hash_of(slice string)
     return (uint32_t)XXH3_64bits(string.ptr, string.len);
 }
 
-/* The string's slot, or the free one where it belongs. */
+/* Returns the slot of a string, or the free slot in which it must be stored. */
 static string_map_slot *find_slot(const string_map *map, slice string, uint32_t hash)
 {
     size_t at = hash & (map->size - 1);

@@ -1,6 +1,6 @@
 /*
- * string_map.h: a map from strings to numbers, in an arena. The strings are borrowed and must live
- * as long as the map.
+ * string_map.h: a map from strings to numbers, in an arena. The strings are not copied, so they
+ * must live as long as the map.
  */
 #ifndef BASE_STRING_MAP_H
 #define BASE_STRING_MAP_H
@@ -8,19 +8,20 @@
 #include <stdint.h>
 #include "base/arena.h"
 
-/* The number of a string that is not in the map. */
+/* Returned by string_map_get for a string that is not in the map. */
 #define STRING_MAP_NONE UINT32_MAX
 
 typedef struct string_map_slot string_map_slot;
 
 typedef struct string_map {
     string_map_slot *slots;
-    size_t size; /* a power of two */
+    size_t size; /* number of slots, a power of two */
     size_t used;
     arena *memory;
 } string_map;
 
-/* A map for about `expected` strings; it grows if there are more. False: out of memory. */
+/* Initializes a map for about `expected` strings. With more strings the map grows. False: out of
+ * memory. */
 bool string_map_init(string_map *map, size_t expected, arena *memory);
 
 uint32_t string_map_get(const string_map *map, slice string);

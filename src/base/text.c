@@ -1,5 +1,5 @@
 /*
- * text.c: formats text, cuts it between characters if it does not fit, and cleans it.
+ * text.c: formats a text, cuts it between characters if it does not fit, and cleans it.
  */
 #include "base/text.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * uuid.c: UUIDs as 16 bytes, and new ones in order of time. Knows RFC 9562 and nothing of what the
- * ids name.
+ * uuid.c: UUIDs as 16 bytes, and new UUIDs in the order of time. Knows RFC 9562, and nothing of
+ * cards or boxes.
  */
 #include "base/uuid.h"
 #include <stdatomic.h>
@@ -23,8 +23,9 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id)
     uuid_unparse_lower(id->bytes, out);
 }
 
-/* Milliseconds since 1970 in the upper 48 bits and 4096ths of a millisecond in the lower 12. These
- * are the fields unix_ts_ms and rand_a of a UUIDv7, as one number that can be incremented. */
+/* Returns the time as one number: milliseconds since 1970, shifted left by 12 bits, and 4096ths of
+ * a millisecond in the lower 12 bits. The two parts are the fields unix_ts_ms and rand_a of a
+ * UUIDv7. */
 static uint64_t time_now(void)
 {
     struct timespec now;
@@ -35,8 +36,8 @@ static uint64_t time_now(void)
     return ms << 12 | rest_ns * 4096 / 1000000;
 }
 
-/* Every call returns a later time than all calls before. If the clock was set back, the time is
- * counted up from the latest one. */
+/* Returns a time that is later than the times of all earlier calls. If the clock was set back, the
+ * result is the latest time plus one. */
 static uint64_t time_next(void)
 {
     static _Atomic uint64_t latest;
@@ -53,8 +54,8 @@ void uuid16_v7(uuid16 *out)
     uint64_t time = time_next();
     uuid16 id = {{0}};
 
-    /* No random bytes are buffered, so a forked child can't repeat those of its parent. If the
-     * kernel has no getrandom, libuuid makes them. */
+    /* No random bytes are buffered, so a forked child can't repeat those of its parent. If
+     * getrandom fails, libuuid makes the random bytes. */
     if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
         uuid_generate_random(id.bytes);
     for (int i = 0; i < 6; i++)

@@ -1,6 +1,6 @@
 /*
- * uuid.h: UUIDs as 16 bytes, the binary form of PostgreSQL. The public functions of <cardbox/ids.h>
- * use it.
+ * uuid.h: UUIDs as 16 bytes, the binary format of PostgreSQL. The public functions of
+ * <cardbox/ids.h> use this file.
  */
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
@@ -14,16 +14,17 @@ typedef struct uuid16 {
     unsigned char bytes[16];
 } uuid16;
 
-/* 36 characters with hyphens, either case; anything else is false. */
+/* Reads a UUID of 36 characters with hyphens, in upper or lower case. False for any other text. */
 bool uuid16_parse(uuid16 *out, slice text);
 
-/* Lower case, with a NUL. */
+/* Writes a UUID in lower case, with a NUL. */
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 
-/* A new UUIDv7, later than all that this process made before. Thread-safe, also after fork. */
+/* Makes a new UUIDv7, whose time is later than that of all UUIDs that this process has made before.
+ * Thread-safe, also after fork. */
 void uuid16_v7(uuid16 *out);
 
-/* The text of a UUID in the arena. ptr NULL: out of memory. */
+/* Makes a new UUIDv7 and returns its text in the arena. ptr NULL: out of memory. */
 slice uuid16_new(arena *memory);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * version.c: the version of the library that is running. Knows the header's number and nothing
- * else.
+ * version.c: the version of the library that the program runs with.
  */
 #include <cardbox/version.h>
 

@@ -9,9 +9,9 @@
 
 typedef enum async_state {
     ASYNC_WAITING,    /* no connection; the next attempt starts at due_ms */
-    ASYNC_CONNECTING, /* the connector has an attempt */
-    ASYNC_OPEN,       /* in pipeline mode */
-    ASYNC_BROKEN      /* a send failed: dropped at the next tick, not inside the send */
+    ASYNC_CONNECTING, /* an attempt to connect is queued or running in the connector */
+    ASYNC_OPEN,       /* connected, in pipeline mode */
+    ASYNC_BROKEN      /* sending failed; the next async_conn_tick drops the connection */
 } async_state;
 
 /* A pending query. */
@@ -21,11 +21,11 @@ typedef struct query {
     params params;
     query_limits limits;
     query_done done;
-    query_on_rows on_rows; /* NULL: its rows are passed all together */
+    query_on_rows on_rows; /* NULL: all rows are passed together, to query_done */
     void *arg;
-    bool preparing; /* the response to its preparation comes first */
-    unsigned ahead; /* commands before it that were sent with it and have no answer yet */
-    bool large;     /* a row of its answer is a large message */
+    bool preparing; /* a Parse message was sent before the query; its response comes first */
+    unsigned ahead; /* commands that were sent before it, for it, and are not answered yet */
+    bool large;     /* its response had a row of LARGE_BYTES or more */
     bool failed;
     store_rows *rows;
     cardbox_error error;
@@ -38,25 +38,25 @@ struct async_conn {
     async_state state;
     connect_attempt *attempt; /* in ASYNC_CONNECTING */
     PGconn *pg;
-    bool unsent; /* libpq holds bytes that the socket did not take */
+    bool unsent; /* libpq has buffered bytes that are not sent yet */
     async_status status;
     int64_t due_ms;
-    memory_budget *budget; /* NULL: nothing is counted */
-    bool must_reconnect;   /* it is replaced as soon as it is idle */
+    memory_budget *budget; /* budget in which large responses are counted, or NULL */
+    bool must_reconnect;   /* the connection is dropped as soon as no query is pending */
     query *first, *last;
     bool prepared[STATEMENT_COUNT]; /* the statement is prepared in this session */
 };
 
-/* The one function that changes the state. */
+/* The only function that changes the state of a connection. */
 void async_move(async_conn *c, async_state state, int64_t due_ms);
 
-/* Stores the reason why the connection is about to be lost: the first line of a text. */
+/* Stores the first line of a text as the reason why the connection is lost. */
 void async_set_reason(async_conn *c, const char *reason);
 
-/* Calls query_done, and frees the query. `err` NULL: it has its rows. */
+/* Calls query_done, and frees the query. `err` NULL: the query succeeded and has its rows. */
 void query_end(query *q, const cardbox_error *err);
 
-/* Resets the counters of the first query's response, before its first byte and after its last. */
+/* Resets the counters of a response. Called before its first byte and after its last byte. */
 void async_begin_answer(async_conn *c);
 
 /* Reads all responses that have arrived. */

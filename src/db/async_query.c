@@ -1,6 +1,6 @@
 /*
- * async_query.c: sends statements through a pipeline and receives their answers. Each ends with its
- * Sync. Repeats nothing.
+ * async_query.c: sends statements through a pipeline and receives their answers. Each statement
+ * ends with its own Sync message. No statement is sent again after a failure.
  */
 #include "db/async_internal.h"
 
@@ -11,8 +11,8 @@
 
 enum {
     LARGE_BYTES =
-        2 << 20 /* libpq's buffers grow to hold a message and never shrink. After a message of this
-                   size the connection is replaced as soon as it is idle */
+        2 << 20 /* libpq's buffers grow to hold a message and never shrink. So after a message of
+                   this size the connection is dropped as soon as no query is pending */
 };
 
 static void query_free(query *q)
@@ -40,8 +40,8 @@ bool async_flush(async_conn *c)
     return left >= 0;
 }
 
-/* Puts limits that are not the session's own before a statement. A pooler's session has none of
- * ours. */
+/* Sends a statement that sets limits before a query, unless the session has the same limits. With
+ * no_named_statements the session may be a pooler's, which has no limits of ours. */
 static bool send_limits(async_conn *c, query *q)
 {
     char statement_ms[16], lock_ms[16];
@@ -56,7 +56,7 @@ static bool send_limits(async_conn *c, query *q)
                              values, NULL, NULL, 1);
 }
 
-/* Puts a statement, and if need be its preparation, into the pipeline. */
+/* Sends a query, and first its preparation if the statement is not prepared yet. */
 static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
@@ -117,7 +117,7 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
         async_set_reason(c, PQerrorMessage(c->pg));
-        async_move(c, ASYNC_BROKEN, 0); /* the contents of the pipeline are unknown now */
+        async_move(c, ASYNC_BROKEN, 0); /* it is not known which messages were sent */
     }
     if (status == CARDBOX_OK)
         add_pending(c, q);
@@ -128,15 +128,17 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 
 /* --- receiving --- */
 
-/* PostgreSQL has lost a prepared statement, or may not use it any more since a migration, or has
- * one of that name from a session before (a pooler's). The statement had no effect. */
+/* True if the prepared statement does not exist, can't be used since a migration, or already
+ * existed when it was to be prepared (from another client of a pooler). The query then had no
+ * effect. */
 static bool is_prepared_lost(const query *q)
 {
     return q->failed &&
            (strcmp(q->error.sqlstate, "26000") == 0 || strcmp(q->error.sqlstate, "42P05") == 0);
 }
 
-/* The bytes counted while the response arrived are an estimate. Now the size is known. */
+/* True if a complete response exceeds the memory budget. The bytes that were counted while the
+ * response arrived are an estimate. */
 static bool is_over_budget(const async_conn *c, const query *q)
 {
     size_t bytes = rows_memory(q->rows);
@@ -144,7 +146,8 @@ static bool is_over_budget(const async_conn *c, const query *q)
            !memory_has(c->budget, bytes - c->status.received);
 }
 
-/* The first statement's Sync has come: its answer is whole, and what it did is committed. */
+/* Ends the first query, whose Sync was answered: its response is complete, and its changes are
+ * committed. */
 static void complete_first(async_conn *c)
 {
     query *q = c->first;
@@ -168,7 +171,8 @@ static void complete_first(async_conn *c)
         async_conn_drop(c, "its buffers have grown, or its prepared statements are lost");
 }
 
-/* libpq's input buffer holds one row at a time, so that only a large row makes it grow. */
+/* True if a row has LARGE_BYTES or more. libpq's input buffer holds one row at a time, so only a
+ * large row makes it grow. */
 static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)
@@ -188,7 +192,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         connect_error(&q->error, c->pg, result);
         q->error.statement = statement_get(q->id)->name;
         q->failed = true;
-        /* A statement that failed after it was prepared stays prepared. */
+        /* A failure before or during the preparation: the statement is not prepared. */
         if (q->preparing && q->ahead > 0)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
@@ -203,7 +207,8 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
     PQclear(result);
 }
 
-/* libpq returns rows one by one if single-row mode is set before the first result is read. */
+/* True if a result can be read. Sets single-row mode if the rows are passed one by one: libpq
+ * requires that before the first result is read. */
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;
@@ -212,8 +217,8 @@ static bool has_result(async_conn *c)
     return !PQisBusy(c->pg);
 }
 
-/* Reads the results that have arrived. A command's results end with one NULL; a Sync has none. A
- * second NULL in a row means that libpq has nothing more, whatever is still pending here. */
+/* Reads the results that have arrived. The results of a command end with one NULL; those of a Sync
+ * do not. After two NULLs in succession libpq has no results left, even if queries are pending. */
 void async_take_results(async_conn *c)
 {
     bool ended = false;

@@ -1,6 +1,6 @@
 /*
- * conn.c: exchanges one statement with the server, with a deadline of its own. A stopped server or
- * a lost network does not answer at all. Must not decide about retries.
+ * conn.c: sends one statement to the server and receives its result, with deadlines of the client,
+ * since a stopped server or a broken network does not answer at all. Must not decide about retries.
  */
 #include "db/conn.h"
 
@@ -14,10 +14,10 @@
 #include "base/errors.h"
 
 enum {
-    /* Added to the server's own statement_timeout, so that the server can report it first. */
+    /* Added to statement_timeout for the client's deadline, so that the server reports first. */
     DEADLINE_GRACE_MS = 2000,
-    /* Larger statements are sent without a deadline: libpq moves the unsent rest after each partial
-     * write, which would cost more than sending them. */
+    /* Statements of more bytes are sent in blocking mode, without a deadline. In non-blocking mode
+     * libpq moves the unsent rest after each partial write, which would cost more than sending. */
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
@@ -33,8 +33,8 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
     return CARDBOX_UNAVAILABLE;
 }
 
-/* Sends the settings of connect_params_fill in a statement, if the session could not get them at
- * its start because of a pooler. */
+/* Runs connection_guard.sql on a session that was started without the settings of
+ * connect_params_fill, because it may be a pooler's. */
 static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
     params p = PARAMS_INIT;
@@ -75,8 +75,8 @@ bool conn_is_forked(const store_conn *conn)
     return conn->pid != getpid();
 }
 
-/* PQfinish sends a Terminate message on the socket, which still belongs to the parent process. The
- * socket is replaced by /dev/null first. */
+/* Frees a connection of the parent process after fork. PQfinish would send a Terminate message to
+ * the server, so the socket's descriptor is replaced by one of /dev/null first. */
 static void finish_silently(PGconn *pg)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -127,8 +127,8 @@ static int64_t deadline_of(const store_conn *conn)
     return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
 }
 
-/* Waits for the socket, and reads what has arrived. False: the deadline is over, or the connection
- * is lost. */
+/* Waits for the socket, and reads the bytes that have arrived. False: the deadline has passed, then
+ * `late` is true, or the connection is lost. */
 static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bool *late)
 {
     struct pollfd ready = {PQsocket(conn->pg), events, 0};
@@ -144,8 +144,8 @@ static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bo
 }
 
 /* Sends the statement that libpq has buffered. Each partial write has a deadline of its own. Input
- * is read meanwhile, since the server may wait for that. True: the deadline passed without
- * progress. A lost connection is reported by the next read. */
+ * is read meanwhile, since the server may stop reading until its output is read. Returns true if a
+ * deadline has passed. A lost connection is reported by the next read. */
 static bool is_stuck(store_conn *conn)
 {
     bool late = false;
@@ -155,7 +155,7 @@ static bool is_stuck(store_conn *conn)
     return late;
 }
 
-/* Waits until libpq has a whole result. False as above. */
+/* Waits until libpq has a complete result. False as in await_socket. */
 static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
 {
     while (PQisBusy(conn->pg))
@@ -170,10 +170,9 @@ static bool is_success(const PGresult *result)
     return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
 }
 
-/* Reads all results of a statement. The server commits after it has sent the rows, and only its
- * ReadyForQuery, which libpq returns as NULL on a living connection, confirms the commit. Until
- * then an error may follow, so the rows are not valid yet. NULL: the connection is lost, or
- * `late`. */
+/* Reads all results of a statement. The server commits after it has sent the rows, and confirms the
+ * commit with ReadyForQuery: PQgetResult then returns NULL, and the connection is alive. Before
+ * that an error may follow the rows. Returns NULL if the connection is lost or `late` is true. */
 static PGresult *read_result(store_conn *conn, bool *late)
 {
     PGresult *answer = NULL, *next = NULL;
@@ -191,7 +190,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
             PQclear(next);
         }
         if (!conn_alive(conn))
-            break; /* libpq would return an error forever */
+            break; /* PQgetResult would return errors forever */
     }
     if (answer == NULL || whole || !is_success(answer))
         return answer;
@@ -229,7 +228,7 @@ static cardbox_status receive_result(store_conn *conn, store_rows **rows, cardbo
     return status;
 }
 
-/* Finishes sending. `sent` is the result of libpq's send function; 0: it failed. */
+/* Sends the rest of a statement. `sent` is the result of libpq's send function; 0: it failed. */
 static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err)
 {
     if (sent == 0)

@@ -1,6 +1,6 @@
 /*
- * conn.h: one blocking connection that runs statements of the table, preparing each on its first
- * use. Belongs to one thread at a time. Knows nothing of pools and retries.
+ * conn.h: one blocking connection that runs the statements of statement.h, and prepares each on its
+ * first use. A connection belongs to one thread at a time. Knows nothing of pools and retries.
  */
 #ifndef DB_CONN_H
 #define DB_CONN_H
@@ -13,12 +13,12 @@
 
 typedef struct store_conn {
     PGconn *pg;
-    pid_t pid;            /* the process that opened it */
-    bool borrowed;        /* it belongs to the caller: it is never closed, and has no deadline */
+    pid_t pid;            /* the process that opened the connection */
+    bool borrowed;        /* pg belongs to the caller: it is never closed, and has no deadline */
     bool named;           /* statements may be prepared */
-    unsigned deadline_ms; /* for one statement; 0: none */
+    unsigned deadline_ms; /* time for each send and each receive; 0: no limit */
     int64_t idle_since_ms;
-    int64_t retire_ms;       /* not used again after this */
+    int64_t retire_ms;       /* clock_ms() time after which it is not used again */
     struct store_conn *next; /* in the pool's idle list */
     statement_id running;    /* the statement that was sent last */
     bool prepared[STATEMENT_COUNT];
@@ -26,26 +26,29 @@ typedef struct store_conn {
 
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
-/* Closes the connection. NULL is accepted. A borrowed PGconn stays open. In a child after fork the
- * memory is freed, and the parent's socket is not touched. */
+/* Closes and frees the connection. NULL is accepted. A borrowed PGconn stays open. In a child after
+ * fork the memory is freed, and nothing is sent on the parent's socket. */
 void conn_close(store_conn *conn);
 
-/* True if this is a child of the process that opened it. Nothing may be sent on it then. */
+/* True if this process is a child of the process that opened the connection. Such a child must not
+ * send anything on the connection. */
 bool conn_is_forked(const store_conn *conn);
 
-/* Runs one statement. `p` may be NULL, and `rows` too if none are needed. If the server has
- * forgotten a prepared statement, the status is CARDBOX_UNAVAILABLE, as for a lost connection:
- * another connection helps. */
+/* Runs one statement. `p` and `rows` may be NULL. If a prepared statement is missing on the server,
+ * the status is CARDBOX_UNAVAILABLE, as for a lost connection: the statement can be run on another
+ * connection. */
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
-/* True if a lent connection is idle, so that a statement can be sent now. */
+/* True if a statement can be sent now: no statement is running, and the connection is blocking and
+ * not in pipeline mode. */
 bool conn_is_idle(const PGconn *pg);
 
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* True if nothing has arrived on an idle connection, so that it is still usable. */
+/* True if an idle connection is alive and nothing has arrived on it. If the server has closed the
+ * connection, its end has arrived. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

@@ -23,8 +23,8 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* Timeouts are limited to half of an int: PostgreSQL and poll accept an int, and DEADLINE_GRACE_MS
- * is added to a statement's. */
+/* Limits a timeout to half of INT_MAX. PostgreSQL and poll accept an int, and DEADLINE_GRACE_MS is
+ * added to the timeout of statements. */
 static unsigned timeout_of(unsigned ms, unsigned fallback)
 {
     return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
@@ -51,16 +51,17 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     *out = o;
 }
 
-/* Parses a connection string without the defaults of the environment. The caller frees the result.
- * NULL: out of memory, or the string is malformed; then *why may be set, for PQfreemem. */
+/* Parses a connection string without the defaults of the environment. The caller frees the result
+ * with PQconninfoFree. NULL: the string is malformed, and *why is the reason, which the caller
+ * frees with PQfreemem; or out of memory. */
 static PQconninfoOption *parse_conninfo(const char *conninfo, char **why)
 {
-    /* libpq also accepts only a database's name. */
+    /* libpq also accepts a string that is only a database's name. */
     bool bare_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
     return PQconninfoParse(bare_name ? "" : conninfo, why);
 }
 
-/* The options for the server that libpq would send by itself. */
+/* Returns the `options` of the connection string, else PGOPTIONS, which libpq would send. */
 static const char *given_options(const PQconninfoOption *parsed)
 {
     const char *environment = getenv("PGOPTIONS");
@@ -70,24 +71,24 @@ static const char *given_options(const PQconninfoOption *parsed)
     return environment == NULL ? "" : environment;
 }
 
-/* Keepalive settings with which PostgreSQL detects a lost client. With PostgreSQL's defaults, the
- * locks and the snapshot of such a client would be kept for two hours. A connection string may
- * override these settings. */
+/* Keepalive settings of the server, with which it detects a lost client. With the usual defaults of
+ * the system, the locks and the snapshot of a lost client would be kept for two hours. A connection
+ * string may override these settings. */
 #define PEER_IS_LOST                                                                               \
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "
 
-/* Fixes search_path and other settings, which come last and so win over those of the database, the
- * role and the connection string. Objects of others on the path must not run with our rights.
- * Poolers in transaction mode reject start-up settings; there connection_guard.sql is sent first,
- * and the role has the settings. */
+/* Writes the settings that the server gets at the start of a session. The settings come last, so
+ * they override those of the database, the role and the connection string. With this search_path
+ * no objects of other users run with the role's rights. Poolers in transaction mode reject such
+ * settings: with no_named_statements none are sent, and conn.c runs connection_guard.sql. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed = parse_conninfo(options->conninfo, NULL);
-    if (parsed == NULL) /* the environment must not be used instead */
+    if (parsed == NULL) /* out of memory: PGOPTIONS must not be used instead of the options */
         return false;
-    /* Prepared plans are kept, perhaps from a time when the tables were empty. These settings make
-     * the planner use indexes and their order, for any parameters. */
+    /* Plans of prepared statements are kept, perhaps from a time when the tables were empty. The
+     * planner settings make PostgreSQL use indexes and their order, for any parameters. */
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST
              "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
@@ -166,7 +167,7 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
     char *why = NULL;
     PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    /* libpq has no other sign for this. The message is NULL if there is no memory for it either. */
+    /* Only the message shows that memory is exhausted, but it may be NULL for the same reason. */
     if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
         status = error_nomem(err);
     else if (parsed == NULL)
@@ -216,7 +217,8 @@ int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params 
                        : PQsendQueryParams(pg, s->text, count, NULL, values, lengths, formats, 1);
 }
 
-/* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */
+/* Returns the SQLSTATE in a verbose message such as "FATAL:  53300: too many clients", in any
+ * language of the message; NULL: there is none. */
 static const char *find_state(const char *message)
 {
     static const char ALPHABET[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -226,10 +228,11 @@ static const char *find_state(const char *message)
     return NULL;
 }
 
-/* With several hosts, the first line of the message may be about another host. */
+/* With several hosts, the first line of the message and the SQLSTATE may be about different hosts.
+ */
 void connect_failure(cardbox_error *out, const PGconn *pg)
 {
-    enum { STATE_BYTES = 7 }; /* with the colon and the blank */
+    enum { STATE_BYTES = 7 }; /* length of an SQLSTATE with the colon and the space after it */
     const char *message = pg == NULL ? "" : PQerrorMessage(pg);
     const char *state = find_state(message);
     int length = connect_first_line(message);
@@ -261,7 +264,7 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     bool retryable;
     if (severity != NULL && strcmp(severity, "PANIC") == 0)
-        sqlstate = NULL; /* the connection is lost, whatever the reason was */
+        sqlstate = NULL; /* after a PANIC the connection is lost */
     cardbox_status status = error_of_sqlstate(sqlstate, &retryable);
     if (sqlstate == NULL)
         message = PQerrorMessage(pg);

@@ -9,11 +9,11 @@
 #include "db/params.h"
 #include "db/statement.h"
 
-/* Bytes of the options that a connection string may have for the server. */
+/* Maximum length in bytes of `options` in a connection string, or of PGOPTIONS. */
 #define CONNECT_OPTIONS_MAX 1000
 
-/* Arrays for PQconnectdbParams, with expand_dbname = 1. They point to static texts, to members of
- * this struct, or to texts of the options. */
+/* Arrays for PQconnectdbParams, with expand_dbname = 1. The pointers refer to static texts, to
+ * members of this struct, or to texts of the cardbox_options. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
@@ -21,51 +21,55 @@ typedef struct connect_params {
     char settings[CONNECT_OPTIONS_MAX + 600];
 } connect_params;
 
-/* Defaults first, then the caller's connection string, which wins, except for connect_timeout and
- * the settings that statements need. conninfo_check has passed the string. False: out of memory. */
+/* Fills the arrays: defaults first, then the caller's connection string, which overrides the
+ * defaults. At the end, connect_timeout and the settings that statements need override the string.
+ * The string must have passed conninfo_check. False: out of memory. */
 bool connect_params_fill(connect_params *out, const cardbox_options *options);
 
-/* Copies the caller's options. Members that an older struct lacks, and those that are 0, get their
- * defaults. Pointers are not copied. */
+/* Copies the caller's options (NULL: defaults). Members that an older struct lacks, and most
+ * members that are 0, get their defaults. The texts that pointers refer to are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
 
-/* True if libpq can read a connection string, and its options leave space for ours. Values such as
- * a port or an sslmode are checked by libpq when it connects. */
+/* Returns CARDBOX_OK if libpq can parse a connection string, and its options for the server are not
+ * too long. Values such as a port or an sslmode are checked only when libpq connects. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 
-/* Keeps notices off stderr: the library prints nothing. */
+/* Discards notices, which libpq would print on stderr: the library prints nothing. */
 void connect_silence(PGconn *pg);
 
 /* One host of a connection string, as libpq reports it. */
 typedef struct connect_host {
-    char name[256]; /* or the folder of a socket */
+    char name[256]; /* host name, address, or folder of the Unix socket */
     char address[64];
     char port[8];
 } connect_host;
 
-/* Connects to this host only, whatever hosts the connection string has. */
+/* Adds parameters with which libpq connects only to this host, not to other hosts of the connection
+ * string. */
 void connect_params_host(connect_params *out, const connect_host *host);
 
-/* The host of an open connection. False: its name is too long to be kept. */
+/* Stores the host of an open connection. False: it has no name, or a text is too long. */
 bool connect_host_of(connect_host *out, const PGconn *pg);
 
-/* Blocks until a connection is open or has failed on each host; libpq limits the time for each
- * address, to at least 2 s. If PostgreSQL refuses the connection it is tried again: libpq reports
- * the SQLSTATE only in verbose messages, which need a PGconn. NULL: out of memory. */
+/* Blocks until a connection is open, or the attempt has failed on each host. libpq limits the time
+ * for each address to connect_timeout, at least 2 s. If PostgreSQL refuses the connection, a second
+ * attempt is made with verbose messages, because only these have the SQLSTATE. NULL: out of memory.
+ */
 PGconn *connect_open(const connect_params *how);
 
-/* The reason why no connection could be made, as CARDBOX_UNAVAILABLE: the first line of libpq's
- * message ("": none), and PostgreSQL's SQLSTATE ("": it did not refuse the connection). */
+/* Fills `out` with the reason why no connection could be made, as CARDBOX_UNAVAILABLE: the first
+ * line of libpq's message, and the SQLSTATE ("": PostgreSQL did not refuse the connection). */
 void connect_failure(cardbox_error *out, const PGconn *pg);
 
-/* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
+/* Returns the length in bytes of the first line of a message of libpq. */
 int connect_first_line(const char *message);
 
-/* Sends a statement: by its name if it is prepared, else its text. `p` NULL: no parameters. 0: it
- * failed, as libpq's functions. */
+/* Sends a statement: its name if it is prepared, else its text. `p` NULL: no parameters. Returns 0
+ * if sending failed, as libpq's functions do. */
 int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params *p);
 
-/* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
+/* Fills `err` from a failed result. If `result` is NULL or has no SQLSTATE, the message is that of
+ * the connection. */
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * connector.c: the queue of attempts, and the thread that makes them. If an attempt is
- * abandoned while libpq blocks, the thread closes its connection and frees the attempt.
+ * connector.c: the queue of attempts to connect, and the thread that makes them. If an attempt is
+ * abandoned while libpq blocks, the thread later closes its connection and frees the attempt.
  */
 #include "db/connector.h"
 
@@ -13,8 +13,8 @@
 
 enum {
     STOP_MS = 200, /* connector_free waits no longer than this for an attempt */
-    HOST_MS = 5000 /* how long only the host that last accepted a connection is tried; otherwise
-                      each attempt would wait for the timeout of a silent host before it */
+    HOST_MS = 5000 /* time for which only the host is tried that accepted a connection; otherwise
+                      each attempt would first wait for hosts that do not answer */
 };
 
 struct connect_attempt {
@@ -24,7 +24,7 @@ struct connect_attempt {
     bool begun;     /* under the lock */
     bool abandoned; /* under the lock */
     atomic_bool ended;
-    PGconn *pg; /* valid once the attempt has ended, as is `why` */
+    PGconn *pg; /* `pg` and `why` are valid once the attempt has ended */
     cardbox_error why;
 };
 
@@ -33,7 +33,7 @@ struct connector {
     periodic thread;
     pthread_mutex_t lock;
     TAILQ_HEAD(, connect_attempt) queue;
-    /* used by the thread only: */
+    /* only the thread uses the following members */
     connect_host host;
     int64_t host_until_ms;
 };
@@ -161,7 +161,7 @@ bool connector_has_ended(const connect_attempt *a)
 
 PGconn *connector_take(connector *c, connect_attempt *a, cardbox_error *why)
 {
-    pthread_mutex_lock(&c->lock); /* until hand_over has written to wake_fd */
+    pthread_mutex_lock(&c->lock); /* waits until hand_over has written to wake_fd */
     PGconn *pg = a->pg;
     pthread_mutex_unlock(&c->lock);
     *why = a->why;

@@ -1,7 +1,8 @@
 /*
- * params.c: PostgreSQL's binary parameter formats. Integers are big-endian; an array is its number
- * of dimensions, a NULL flag, the element type, its length and lower bound, then the elements, each
- * behind its length. Source: the type's _send functions in PostgreSQL.
+ * params.c: PostgreSQL's binary parameter formats. Integers are big-endian. An array begins with
+ * its number of dimensions, a flag for NULLs, the element type, the number of elements and the
+ * lower bound. An element is its length and its bytes. Source: the _recv functions of
+ * PostgreSQL's types.
  */
 #include "db/params.h"
 
@@ -21,7 +22,7 @@ static void put_int4(buf *b, int32_t value)
     buf_add(b, &wire, sizeof(wire));
 }
 
-/* Starts a parameter or an element of `len` bytes; -1 for NULL. */
+/* Starts a parameter or an array element of `len` bytes; -1: an SQL NULL. */
 static void begin_value(params *p, int len)
 {
     if (p->in_array) {
@@ -30,7 +31,7 @@ static void begin_value(params *p, int len)
         return;
     }
     if (p->count == PARAMS_MAX) {
-        p->bytes.failure = BUF_TOO_LARGE; /* a statement of ours with too many: cannot happen */
+        p->bytes.failure = BUF_TOO_LARGE; /* no statement has more than PARAMS_MAX parameters */
         return;
     }
     p->offsets[p->count] = p->bytes.len;
@@ -78,7 +79,7 @@ void params_jsonb(params *p, slice text)
         return;
     }
     begin_value(p, (int)text.len + 1);
-    buf_char(&p->bytes, 1); /* version of the format */
+    buf_char(&p->bytes, 1); /* version of the binary format of jsonb */
     buf_slice(&p->bytes, text);
 }
 
@@ -131,7 +132,7 @@ void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970)
         params_null(p);
 }
 
-/* Offset of those fields in an array's header that are known only at its end. */
+/* Offset of the number of elements in an array's header, which params_array_end fills. */
 enum { ARRAY_COUNT = 12 };
 
 void params_array(params *p, params_type element)
@@ -141,9 +142,9 @@ void params_array(params *p, params_type element)
     p->elements = 0;
     p->in_array = true;
     put_int4(&p->bytes, 1); /* dimensions */
-    put_int4(&p->bytes, 1); /* there may be NULLs */
+    put_int4(&p->bytes, 1); /* elements may be NULL */
     put_int4(&p->bytes, (int32_t)element);
-    put_int4(&p->bytes, 0); /* elements, set at the end */
+    put_int4(&p->bytes, 0); /* number of elements, set by params_array_end */
     put_int4(&p->bytes, 1); /* lower bound */
 }
 

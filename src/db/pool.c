@@ -1,7 +1,7 @@
 /*
- * pool.c: the pool's policy. One mutex guards the lists and the counters; connections are opened
- * and closed outside of it. A connection, or the right to open one, that becomes free while threads
- * wait is promised to them. Threads that come later can't take it.
+ * pool.c: the pool's policy. One mutex guards the lists and the counters. The mutex is not held
+ * while a connection is opened or closed. If a connection, or the right to open one, becomes free
+ * while threads wait, it is promised to a waiting thread. Threads that come later can't take it.
  */
 #include "db/pool.h"
 
@@ -12,18 +12,18 @@
 #include "base/clock.h"
 #include "base/errors.h"
 
-/* A connection that was idle for longer is checked before it is used. */
+/* A connection that was idle for longer than this is checked before it is used. */
 enum { CHECK_AFTER_IDLE_MS = 1000 };
 
 struct store_pool {
     cardbox_options options;
-    char *text; /* conninfo and application name */
-    pid_t pid;  /* the process that made it */
+    char *text; /* memory of conninfo and application_name */
+    pid_t pid;  /* the process that created the pool */
     pthread_mutex_t lock;
-    pthread_cond_t freed;     /* a promise was made */
-    store_conn *idle;         /* the most recently used first */
-    cardbox_pool_stats stats; /* stats.open counts those being opened too */
-    unsigned promised;        /* connections that are reserved for waiting threads */
+    pthread_cond_t freed;     /* signalled when a connection is promised */
+    store_conn *idle;         /* idle connections, the most recently used first */
+    cardbox_pool_stats stats; /* stats.open also counts connections that are being opened */
+    unsigned promised;        /* connections that are promised to waiting threads */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -88,7 +88,8 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Promises a connection, or the right to open one, to a waiting thread. Lock held. */
+/* Promises a connection, or the right to open one, to a waiting thread, if one waits without a
+ * promise. Lock held. */
 static void promise_to_waiter(store_pool *pool)
 {
     if (pool->stats.waiting <= pool->promised)
@@ -99,7 +100,7 @@ static void promise_to_waiter(store_pool *pool)
 
 static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_error *err)
 {
-    /* Lifetimes are 90 to 110 % of the option, so that connections do not all end at once. */
+    /* Lifetimes are 90 to 110 % of max_lifetime_s, so that connections do not all end at once. */
     int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000, varied_ms = life_ms * 2 / 5;
     cardbox_status status = conn_open(out, &pool->options, err);
     if (status == CARDBOX_OK)
@@ -117,7 +118,7 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* Waits until something is promised. False: not in time. Lock held. */
+/* Waits until a connection is promised. False: no connection was promised in time. Lock held. */
 static bool await_promise(store_pool *pool, int64_t began_us)
 {
     struct timespec until =
@@ -132,8 +133,8 @@ static bool await_promise(store_pool *pool, int64_t began_us)
     return promised;
 }
 
-/* The most recently used idle connection that is usable. Unusable ones are moved to `unfit`. Lock
- * held. */
+/* Returns the most recently used idle connection that is usable; NULL: there is none. Unusable
+ * connections before it are moved to `unfit`. Lock held. */
 static store_conn *take_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t now = clock_ms();
@@ -153,7 +154,8 @@ static store_conn *take_idle(store_pool *pool, store_conn **unfit)
     return NULL;
 }
 
-/* Removes idle connections that are over their age and beyond pool_min. Lock held. */
+/* Moves connections that were idle for longer than idle_timeout_s to `unfit`, but keeps pool_min
+ * idle connections. Lock held. */
 static void trim_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
@@ -178,7 +180,7 @@ static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **o
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    /* Connections that are idle, or may be opened. Some of them may be promised. */
+    /* The number of connections that are idle or may be opened, with those that are promised. */
     unsigned available = pool->stats.idle + pool->options.pool_max - pool->stats.open;
     bool is_free = available > pool->promised || await_promise(pool, began_us);
     if (is_free) {
@@ -260,7 +262,7 @@ void pool_count_retry(store_pool *pool)
 void pool_read_stats(store_pool *pool, cardbox_pool_stats *out)
 {
     if (pool_is_forked(pool))
-        return; /* a thread of the parent may have held the lock at the fork */
+        return; /* a thread of the parent may have held the lock when the process forked */
     pthread_mutex_lock(&pool->lock);
     *out = pool->stats;
     pthread_mutex_unlock(&pool->lock);

@@ -1,6 +1,6 @@
 /*
- * rows.c: reads the cells of a PGresult in binary form. The statements are ours, so a cell has the
- * type that the caller asks for; one of another size reads as zero.
+ * rows.c: reads the cells of a PGresult in binary format. All statements are CardBox's own, so a
+ * cell has the type that the caller asks for. A cell with a wrong size is read as zero.
  */
 #include "db/rows.h"
 
@@ -8,7 +8,7 @@
 #include <libpq-fe.h>
 #include "db/params.h"
 
-/* PostgreSQL's type OIDs, beside those of parameters. */
+/* OIDs of PostgreSQL's types that params_type lacks. */
 enum { TYPE_NAME = 19 };
 
 /* Only tests can check that a statement's columns match the C code that reads them. A build with a
@@ -72,7 +72,7 @@ slice rows_jsonb(const store_rows *rows, int row, int column)
     return cell.len == 0 ? (slice){NULL, 0} : (slice){cell.ptr + 1, cell.len - 1};
 }
 
-/* Copies a cell of exactly `size` bytes; zeros for any other. */
+/* Copies a cell of exactly `size` bytes. For a cell of another size, `out` is filled with zeros. */
 static void read_fixed(void *out, size_t size, params_type type, const store_rows *rows, int row,
                        int column)
 {
@@ -120,7 +120,7 @@ int64_t rows_micros(const store_rows *rows, int row, int column)
 {
     int64_t since_2000 = read_int8(PARAMS_TIMESTAMPTZ, rows, row, column);
     if (since_2000 == INT64_MIN || since_2000 == INT64_MAX)
-        return since_2000; /* the infinities stay so */
+        return since_2000; /* -infinity and infinity keep their values */
     return since_2000 >= INT64_MAX - POSTGRES_EPOCH_MICROS ? INT64_MAX - 1
                                                            : since_2000 + POSTGRES_EPOCH_MICROS;
 }

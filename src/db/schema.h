@@ -1,6 +1,6 @@
 /*
- * schema.h: sql/migrations and sql/functions, compiled in, and how a database is compared with
- * them. store/admin/migrate.h applies them.
+ * schema.h: sql/migrations and sql/functions, compiled in, and the comparison of a database with
+ * them. The functions of store/admin/migrate.h apply them.
  */
 #ifndef DB_SCHEMA_H
 #define DB_SCHEMA_H
@@ -22,9 +22,9 @@ typedef struct sql_function {
 } sql_function;
 
 typedef struct schema {
-    const migration *migrations; /* their versions are 1, 2, 3, ... */
+    const migration *migrations; /* with the versions 1, 2, 3, ... */
     size_t migration_count;
-    const sql_function *functions; /* in the order of their names */
+    const sql_function *functions; /* ordered by name */
     size_t function_count;
     const char *release; /* numbers with dots: "0.2.0" */
 } schema;
@@ -32,21 +32,21 @@ typedef struct schema {
 /* The schema that this build needs. */
 const schema *schema_of_build(void);
 
-/* The newest migration of this build. */
+/* Returns the version of the newest migration of this build. */
 int schema_newest(void);
 
-/* Adds two parameters, with which a statement finds out whether the database has the functions of
- * this build: their checksums, and the release. */
+/* Adds two parameters: the checksums of the functions of this build, and its release. Statements
+ * such as ready.sql use them to check whether the database has these functions. */
 void schema_params(params *p);
 
 typedef enum schema_state {
-    SCHEMA_FITS,      /* at least the migrations of this build, and its functions or newer ones */
-    SCHEMA_TOO_OLD,   /* migrations are missing */
+    SCHEMA_FITS,    /* the database has all migrations of this build, and its functions or newer */
+    SCHEMA_TOO_OLD, /* migrations of this build are missing */
     SCHEMA_FUNCTIONS, /* functions are missing, or are not those of this build or a newer release */
 } schema_state;
 
-/* Compares the first two columns of a row with this build: the newest migration (null: none), and
- * whether the functions fit. *version: the migration that the database is at. */
+/* Compares the first two columns of a row with this build: the newest applied migration (NULL:
+ * none), and whether the functions fit. *version receives the newest applied migration; 0: none. */
 schema_state schema_compare(const store_rows *rows, int *version);
 
 #endif

@@ -13,7 +13,7 @@ typedef enum statement_id {
 } statement_id;
 
 typedef struct statement {
-    const char *name; /* "cardbox_cards_get": also its name when prepared */
+    const char *name; /* such as "cardbox_cards_get"; also the name of the prepared statement */
     const char *text;
 } statement;
 
