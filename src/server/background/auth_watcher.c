@@ -46,7 +46,7 @@ static bool has_changed(bool *logged, bool now)
 /* --- the role --- */
 
 /* Publishes the rights of the database role, and logs it if they are too many. That is an error if
- * other machines can reach the server, since a bug of the server would open all projects to them.
+ * other machines can reach the server, since a bug of the server would give them these rights.
  * Otherwise it is only a warning. */
 static void judge_role(auth_watcher *w, const role_rights *rights)
 {
