@@ -28,7 +28,7 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     STOP_POLL_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* for background threads' connections, files and host names */
+    DESCRIPTORS_KEPT = 24,          /* descriptors for background threads, files and host names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
     CONNECTIONS_LEAST = 16,         /* number of clients that the server requires to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the heap keeps at its end */
@@ -229,7 +229,8 @@ static int start_all(process *p)
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(&err);
     await_database(p);
-    /* The rights of the role end the server only at its start. Later it answers 503. */
+    /* Wrong rights of the role end the server only now. A server that serves answers 503 instead.
+     */
     if (auth_watcher_refuses(p->auth_watcher, &err))
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);

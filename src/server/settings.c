@@ -98,7 +98,7 @@ static const opt_spec SPECS[] = {
     OPTION("card-cache", OPT_SIZE, card_cache, "CARDBOX_CARD_CACHE", "BYTES",
            "cache of cards that are read often; 0: none; default 32M", 0, 1L << 40),
     OPTION("log-level", OPT_CHOICE, log_level, "CARDBOX_LOG_LEVEL", LOG_LEVEL_WORDS,
-           "least level of events that are logged; default info", 0, 0),
+           "lowest severity of events that are logged; default info", 0, 0),
     OPTION("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
            "log a line for each request", 0, 0),
     OPTION("routes", OPT_FLAG, routes, NULL, NULL,

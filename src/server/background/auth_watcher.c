@@ -29,9 +29,9 @@ struct auth_watcher {
     int64_t version;         /* version of the token list that was read last */
     int64_t role_ms;         /* when the role's rights are read next */
     int64_t slots_ms;        /* when the free slots are counted next */
-    bool logged_failure;     /* the last log line about polling was a failure */
-    bool logged_excess;      /* the last log line about the role was that it has too many rights */
-    bool is_standby;         /* the last log line about --dsn was that it leads to a standby */
+    bool logged_failure;     /* the last poll failed, and the failure was logged */
+    bool logged_excess;      /* the role has too many rights, and that was logged */
+    bool is_standby;         /* --dsn leads to a standby, and that was logged */
     bool logged_no_identity; /* reading the cluster identity failed last, and that was logged */
 };
 
@@ -45,9 +45,9 @@ static bool has_changed(bool *logged, bool now)
 
 /* --- the role --- */
 
-/* Publishes the rights of the database role, and logs it if they are too many. That is an error if
- * other machines can reach the server, since a bug of the server would give them these rights.
- * Otherwise it is only a warning. */
+/* Publishes the rights of the database role, and logs it if they are too many. Too many
+ * rights are an error if other machines can reach the server, since a bug of the server would give
+ * these machines the rights. Otherwise they are only a warning. */
 static void judge_role(auth_watcher *w, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
@@ -138,8 +138,8 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 /* --- the identity of the cluster --- */
 
 /* Reads the primary's cluster identity. While the identity is unknown or differs from that of a
- * standby, the standby is not used. A new connection may lead to another primary, so the number of
- * connections that had come up is stored too: standbys are not used until a later read. */
+ * standby, the standby is not used. A new connection may lead to another primary. So after a
+ * connection has come up, standbys are not used until the identity is read again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

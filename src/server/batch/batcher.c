@@ -10,9 +10,9 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS = 250, /* if a request waited longer, a check of its client precedes sending */
+    CHECK_CLIENT_MS = 250, /* the client of a request that waited longer is checked first */
     REPLAYED_MS = 10,      /* age of `replayed` from which a standby may have replayed more */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit for the rows of all followers in one statement. The
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* bytes of the rows of all followers in one statement. The
                                      * other followers get no rows, and are queried again */
 };
 

@@ -11,8 +11,8 @@
 
 /* How the requests of a kind are sent. */
 typedef struct batch_queue_kind {
-    db_group group; /* the group of the primary's connections for these requests. Lists have a
-                       group, so that they never delay reads of cards and boxes. */
+    db_group group; /* the group of the primary's connections for these requests. Lists have
+                       their own group, so that they never delay reads of cards and boxes. */
     bool writes;
     bool may_be_slow; /* never sent on the last free connection of a group of several */
     bool is_fair;     /* Tenants without a running statement in the group go first. The last free

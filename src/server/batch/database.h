@@ -14,7 +14,8 @@ typedef enum database_state {
     DATABASE_UP,
     DATABASE_AWAY,
     /* The database answers, but did not pass the server's check: */
-    DATABASE_NOT_MIGRATED, /* migrations or functions are missing, or it is no usable standby */
+    DATABASE_NOT_MIGRATED, /* migrations or functions are missing, or it is no standby of the
+                              primary */
     DATABASE_FORBIDDEN,    /* the role lacks rights */
     DATABASE_CHECK_FAILED  /* the check failed with an error of PostgreSQL, which is logged */
 } database_state;

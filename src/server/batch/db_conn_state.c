@@ -12,7 +12,7 @@
 #include "store/admin/database_info.h"
 #include "db/schema.h"
 
-enum { INCOMPATIBLE_RETRY_MS = 1000 /* between two checks of an incompatible database */ };
+enum { INCOMPATIBLE_RETRY_MS = 1000 /* pause between two checks of an incompatible database */ };
 
 /* Records an event. Returns true if the event is to be logged, because another one was logged
  * last. */

@@ -52,7 +52,8 @@ static void update_epoll(db_conn *conn)
 
 /* PostgreSQL sends an answer in parts of 8 KiB, and each part would wake the loop. So the loop
  * pauses between the reads of a large answer, and reads several parts at once. The pause is too
- * short to fill the buffer of the socket. Batch reads of boxes are a quarter faster with it. */
+ * short to fill the buffer of the socket. Batch reads of boxes are a quarter faster with these
+ * pauses. */
 static void pause_reading(db_conn *conn)
 {
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = READ_PAUSE_NS}};
@@ -214,7 +215,8 @@ void db_conns_free(db_conns *conns)
 }
 
 /* Aborts a large answer while it arrives, if the memory budget is used up. The size of an answer is
- * not known before. If the statement carried several requests, they are sent again one at a time.
+ * unknown until it is complete. If the statement carried several requests, they are sent again one
+ * at a time.
  */
 static void check_memory(db_conn *conn)
 {
@@ -247,9 +249,9 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* True if each loop that may have connections has an open one of each group to the primary, or,
- * with `of_standby`, an open one to a standby. A loop that lacks a group can't serve all requests.
- */
+/* True if each loop that may have connections has an open connection of each group to the primary
+ * or, with `of_standby`, an open connection to a standby. A loop that lacks a group can't serve all
+ * requests. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
@@ -429,7 +431,7 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    int64_t slow_ms = INT64_MIN; /* when the last busy connection will have been busy for SLOW_MS */
+    int64_t slow_ms = INT64_MIN; /* the time when all busy ones have been busy for SLOW_MS */
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];
         if (!db_conn_is_usable(conn))

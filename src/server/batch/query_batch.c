@@ -69,8 +69,8 @@ void batch_unref(query_batch *batch)
     free(batch);
 }
 
-/* Counts a pending statement of a batch as ended. The last one frees the batch, unless a helper
- * thread still uses its rows. */
+/* Counts a pending statement of a batch as ended. After the last pending statement the batch is
+ * freed, unless a helper thread still uses its rows. */
 static void end_statement(query_batch *batch)
 {
     if (--batch->pending_statements > 0)
@@ -151,8 +151,8 @@ static void build_params(params *p, const query_batch *batch, const request *fir
 
 /* The time limits of a statement. A request that is isolated or retried alone has the rest of its
  * time. An unbatched request has --database-timeout-ms, and so has a read of boxes on the primary
- * that is the only member of its batch. Any other batch has half of that: if one member makes the
- * statement slow, the others can be sent again in the other half. */
+ * that is the only member of its batch. Any other batch has half of --database-timeout-ms: if one
+ * member makes the statement slow, the others can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;

@@ -21,8 +21,8 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
  * of a loop, except loop 0, may only be open together: a loop that lacks a group is of no use. */
 bool slots_allow(const database_side *side, int rank);
 
-/* Returns whether a loop may have no connections, because slots are scarce. Such a loop passes its
- * clients to other loops. */
+/* Returns whether a loop may have no connections, because slots are scarce. Clients of
+ * such a loop get 503 and are disconnected, so that they connect to other loops. */
 bool slots_loop_has_none(const server_state *server, size_t loop);
 
 /* Returns whether any loop, or every loop that may have connections, has a usable connection of
@@ -43,9 +43,9 @@ bool slots_cause_503(const database_side *side);
 
 /* The part of the server whose connection PostgreSQL rejected. */
 typedef enum slots_user {
-    SLOTS_LOOP,        /* no connection is closed, but no further ones are opened */
-    SLOTS_BACKGROUND,  /* a loop closes a connection, except the first connections of loop 0 */
-    SLOTS_AUTH_WATCHER /* a loop closes a connection, even the last one */
+    SLOTS_LOOP,        /* a loop: then the loops open no further connections */
+    SLOTS_BACKGROUND,  /* a background thread: then a loop closes one, except loop 0's first */
+    SLOTS_AUTH_WATCHER /* the auth watcher: then a loop closes one, even its last one */
 } slots_user;
 
 /* The caller reports a failed attempt to connect. If PostgreSQL rejected it, the reason is logged:

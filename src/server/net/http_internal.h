@@ -1,6 +1,6 @@
 /*
  * http_internal.h: shared by the http_*.c files. Defines the exchange, which is a request with its
- * connection, and the HTTP state of a loop. "The library" is libmicrohttpd in these files.
+ * connection, and the HTTP state of a loop.
  */
 #ifndef SERVER_HTTP_INTERNAL_H
 #define SERVER_HTTP_INTERNAL_H

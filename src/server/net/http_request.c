@@ -94,7 +94,8 @@ static bool check_form(request *r, const headers *h, bool framed, const char *ve
 }
 
 /* Answers 404. If the path without its final slash has a route, the hint names that route.
- * Otherwise it is `hint`, from the table ROUTE_HINTS. If that is "", the answer has no hint. */
+ * Otherwise the hint is the text `hint`, from the table ROUTE_HINTS. If that is "", the answer has
+ * no hint. */
 static void answer_unknown_path(request *r, const char *hint)
 {
     route_match match;
