@@ -36,8 +36,8 @@ $$;
 -- These settings are set for the database, because settings of a session do not survive a pooler in transaction mode.
 --
 -- jit is off, because compiling a plan would take longer than running any statement of CardBox.
--- random_page_cost is 1. Without statistics PostgreSQL expects few rows, and with the default of 4 it would sort these
--- rows instead of reading them in the order of an index.
+-- The setting random_page_cost is 1. Without statistics PostgreSQL expects few rows, and with the default of 4 it would
+-- sort these rows instead of reading them in the order of an index.
 DO $$
 BEGIN
     EXECUTE format('ALTER DATABASE %I SET jit = off', current_database());

@@ -76,7 +76,7 @@ struct transfer {
     bool waits;              /* the HTTP connection is suspended in the middle of a body */
     bool aborted;            /* abort_transfer was called */
     bool revoked;            /* aborted because its token is not valid any more */
-    uint64_t moved;          /* number of bytes of the answer that the client has received */
+    uint64_t moved;          /* number of bytes of the answer that were sent */
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* the client has waited for the server since that check */
     int64_t check_ms;        /* when the speed of the client is checked next */

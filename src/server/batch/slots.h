@@ -30,8 +30,8 @@ bool slots_loop_has_none(const server_state *server, size_t loop);
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
-/* Returns whether some connections of the loops may not be open. Then background threads close
- * their idle connections. */
+/* Returns whether some connections of the loops may not be open. Then gc_thread and notifier
+ * close their idle connections. */
 bool slots_are_scarce(const database_side *side);
 
 /* Returns whether missing slots cause answers of 503. That is so if PostgreSQL had no free slot in
