@@ -42,8 +42,8 @@ cardbox_status background_db_open_when_served(cardbox **db, server_state *server
 /* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Closes a thread's connection if slots are scarce. The thread calls this at the end of each run.
- */
+/* Closes a thread's connection if slots are scarce. gc_thread and notifier call this at the end of
+ * each run. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */
