@@ -1,5 +1,6 @@
 -- Cards: units of content, whose ids are unique within a tenant. Only a repair changes the content of a card, and
 -- stores the earlier content as a revision.
+--
 -- needs: protect
 -- needs: random_etag
 -- needs: renew_card_etag
@@ -7,32 +8,33 @@
 CREATE TABLE cardbox.cards (
     tenant_id    text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
     card_id      text COLLATE "C" NOT NULL CHECK (octet_length(card_id) BETWEEN 1 AND 512),
-    content      json COMPRESSION lz4 NOT NULL, -- the exact text. SQL programs: cardbox.card_text(content)
+    content      json COMPRESSION lz4 NOT NULL, -- the exact text; see cardbox.card_text()
     tool_calls   jsonb,
     tool_call_id text COLLATE "C" CHECK (octet_length(tool_call_id) <= 512),
     ttl_seconds  integer,
-    expires_at   timestamptz, -- fixed at first insert
-    deleted_at   timestamptz, -- soft delete
+    expires_at   timestamptz, -- not changed by repairs of a live card
+    deleted_at   timestamptz, -- set by a soft delete
     metadata     jsonb,
     created_at   timestamptz NOT NULL,
-    etag         bigint NOT NULL DEFAULT cardbox.random_etag() CHECK (etag > 0), -- new with each update
+    etag         bigint NOT NULL DEFAULT cardbox.random_etag() CHECK (etag > 0), -- a new value with each update
     sealed       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, card_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- autovacuum_vacuum_insert_scale_factor: all tables that mainly grow have this option. By default autovacuum
--- processes new pages when a fifth of the table is new. Until then index-only scans also read the table, and no row
--- is frozen. Processing a fiftieth at a time is less work each time, and hardly more in all.
+-- Tables that mainly grow set autovacuum_vacuum_insert_scale_factor to a fiftieth. By default autovacuum processes
+-- new pages when a fifth of the table is new. Until then, index-only scans also read the table, and no row is frozen.
+-- Processing a fiftieth of the table at a time is less work each time, and hardly more work in total.
 
--- content is json, because jsonb sorts keys, drops duplicate keys and rewrites numbers. Parsing jsonb was also 43 %
--- of the instructions of an insert.
+-- The column content has the type json, because jsonb sorts keys, drops duplicate keys and rewrites numbers. Parsing
+-- jsonb was also 43 % of the instructions of an insert.
 
--- Each call has at most one live tool.result.
+-- Each call of a tool has at most one card of type tool.result that is not deleted.
 CREATE UNIQUE INDEX cards_one_result ON cardbox.cards (tenant_id, tool_call_id)
     WHERE metadata ->> 'type' = 'tool.result' AND deleted_at IS NULL AND tool_call_id IS NOT NULL;
 CREATE INDEX cards_by_call ON cardbox.cards (tenant_id, tool_call_id)
     WHERE tool_call_id IS NOT NULL;
--- For lists. A query sorts cards with equal times by their ids. text_pattern_ops compares bytes, so a newer glibc or
--- ICU can't change the order of an index. Such an index also finds rows by equality.
+-- The next indexes are for lists. A query sorts cards with equal times by their ids. The operator class
+-- text_pattern_ops compares bytes, so a newer glibc or ICU can't change the order of an index. An index with
+-- text_pattern_ops also finds rows by equality.
 CREATE INDEX cards_by_time ON cardbox.cards (tenant_id, created_at);
 CREATE INDEX cards_of_step ON cardbox.cards
     (tenant_id, (metadata ->> 'step_id') text_pattern_ops, created_at)
@@ -59,7 +61,7 @@ CREATE TRIGGER cards_sealed BEFORE UPDATE OR DELETE ON cardbox.cards
 CREATE TABLE cardbox.card_revisions (
     tenant_id    text COLLATE "C" NOT NULL,
     card_id      text COLLATE "C" NOT NULL,
-    revision     bigint NOT NULL, -- 1 is the oldest of its card
+    revision     bigint NOT NULL, -- counted from 1, the oldest revision of the card
     replaced_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     content      json NOT NULL,
     tool_calls   jsonb,

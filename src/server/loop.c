@@ -1,6 +1,6 @@
 /*
- * loop.c: an iteration of a loop: wait, read answers of the database, serve clients, send
- * statements. When the loop stops, every request gets an answer and no connection stays suspended.
+ * loop.c: in each iteration, a loop waits, reads answers of the database, serves clients and sends
+ * statements. When a loop stops, every request gets an answer and no connection stays suspended.
  */
 #include "server/loop.h"
 #include <pthread.h>
@@ -20,17 +20,17 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_DATABASE = 3,    /* and on */
-    LINGER_MS = 100,     /* draining ends if there was no request for this time */
-    SEND_LAST_MS = 2000, /* to send the answers once all requests have one */
+    TAG_DATABASE = 3,    /* the first of several tags */
+    LINGER_MS = 100,     /* draining ends if the loop had no request for this time */
+    SEND_LAST_MS = 2000, /* maximum time in LOOP_CLOSING, unless jobs still run */
     WAIT_MOST_MS = 60000,
-    JOB_END_MS = 2 /* for a helper thread to be done with a request */
+    JOB_END_MS = 2 /* pause between two checks whether jobs have ended */
 };
 
 typedef enum loop_phase {
     LOOP_SERVING,
-    LOOP_DRAINING, /* until all requests are answered, or drain_timeout_ms */
-    LOOP_CLOSING,  /* the remaining requests got 503, which is being sent */
+    LOOP_DRAINING, /* no new connections are accepted; requests are finished */
+    LOOP_CLOSING,  /* the remaining requests are answered 503, and the answers are sent */
     LOOP_OVER
 } loop_phase;
 
@@ -49,7 +49,7 @@ struct loop {
     pthread_t thread;
     bool started;
     loop_phase phase;
-    int64_t phase_ms;  /* when the phase must end */
+    int64_t phase_ms;  /* when LOOP_DRAINING or LOOP_CLOSING ends at the latest */
     int64_t active_ms; /* when the loop last had a request */
 };
 
@@ -73,7 +73,7 @@ void loop_free(loop *l)
     loop_wait(l);
     acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
-    db_conns_free(l->conns); /* ends the batches too */
+    db_conns_free(l->conns); /* frees the batches too */
     batcher_free(l->batcher);
     followers_free(l->followers);
     if (l->wake_fd >= 0)
@@ -142,8 +142,8 @@ static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
     l->phase_ms = end_ms;
 }
 
-/* Answers all requests with 503, since none may be suspended when the HTTP library stops. A request
- * that a helper thread works on stays suspended until the thread is done. */
+/* Answers the waiting requests, mostly with 503: no request may be suspended when libmicrohttpd
+ * stops. A request on which a helper thread works stays suspended until its job has ended. */
 static void abort_requests(loop *l)
 {
     jobs_abort(&l->jobs);
@@ -152,8 +152,9 @@ static void abort_requests(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-/* Draining ends early if there was no request for LINGER_MS. A client that sends requests on one
- * connection has got an answer with "Connection: close" by then. */
+/* Begins or continues to stop the loop. Draining ends early if the loop had no request for
+ * LINGER_MS. A client that sends one request after another gets an answer with "Connection: close"
+ * before. */
 static void continue_stopping(loop *l, int64_t now_ms)
 {
     int stop = atomic_load(&l->server->stop);
@@ -248,7 +249,7 @@ static void *run_loop(void *arg)
     while (l->phase != LOOP_OVER)
         iterate(l);
     for (abort_requests(l); jobs_are_open(&l->jobs);
-         abort_requests(l)) /* requests of the last iteration */
+         abort_requests(l)) /* ends requests of the last iteration */
         clock_sleep_ms(JOB_END_MS);
     atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;

@@ -10,21 +10,22 @@
 
 typedef struct loop loop;
 
-/* The loop of this number, from 0. It owns its descriptor of the listening socket, which it
- * closes on failure too. */
+/* Creates a loop. `number` counts from 0. The loop owns `listen_fd`, a descriptor of the listening
+ * socket, which is also closed if loop_new fails. */
 cardbox_status loop_new(loop **out, server_state *server, size_t number, int listen_fd,
                         cardbox_error *err);
 
-/* Starts its thread. */
+/* Starts the thread of a loop. */
 bool loop_start(loop *l);
 
-/* Makes the loop read server.stop at once. Any thread may call it. */
+/* Makes a loop begin its next iteration at once, in which it reads server_state. Any thread may
+ * call this. */
 void loop_wake(loop *l);
 
-/* Waits until the loop has stopped. */
+/* Waits until the thread of a loop has ended. */
 void loop_wait(loop *l);
 
-/* Waits likewise, then frees the loop. */
+/* Waits until the thread of a loop has ended, then frees the loop. NULL is accepted. */
 void loop_free(loop *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * main.c: cardboxd. Starts the loops, waits for a signal, stops the loops.
+ * main.c: the program cardboxd. It starts the loops, waits for a signal, and stops the loops.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -28,10 +28,10 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     STOP_POLL_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
+    DESCRIPTORS_KEPT = 24,          /* descriptors for background threads, files and host names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* clients; with fewer the server does not start */
-    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the process keeps */
+    CONNECTIONS_LEAST = 16,         /* number of clients that the server requires to start */
+    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the heap keeps at its end */
     MEMORY_STEP = 1024 * 1024
 };
 
@@ -43,11 +43,11 @@ typedef struct process {
     auth_watcher *auth_watcher;
     void *gc_thread;
     listener listener;
-    size_t count; /* loops that were made */
+    size_t count; /* number of loops that were created */
 } process;
 
-/* Raises the limit to one descriptor for each connection and some for other uses. Lowers
- * connections_max if the limit is too low. False: it is too low for CONNECTIONS_LEAST clients. */
+/* Raises the soft limit of file descriptors to the hard limit. Lowers connections_max if the limit
+ * is too low for it. Returns false if the limit is too low for CONNECTIONS_LEAST clients. */
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
@@ -78,7 +78,7 @@ static bool raise_descriptor_limit(settings *set)
     return true;
 }
 
-/* Only this thread receives signals; it waits for them. SIGHUP is ignored and logged. */
+/* Blocks signals in all threads. The main thread waits for them with sigwait. */
 static void block_signals(sigset_t *waited_for)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -127,7 +127,8 @@ static void set_stop_phase(process *p, stop_phase phase)
         loop_wake(p->server.loops[i]);
 }
 
-/* True if the loops have their connections, or the database failed the check. */
+/* True if the loops have their connections, PostgreSQL lacks slots for them, or it was logged that
+ * the database is away or has failed the check. */
 static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
@@ -136,8 +137,8 @@ static bool is_database_known(const process *p)
     return last != DATABASE_UNKNOWN;
 }
 
-/* A caller that reads "ready" sends requests at once. So the server first waits until the state of
- * the database is known. */
+/* Waits up to 2 seconds until the state of the database is known, because a program that reads
+ * "ready" may send requests at once. */
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
@@ -146,7 +147,7 @@ static void await_database(const process *p)
         clock_sleep_ms(2);
 }
 
-/* Printed after "ready": a server without a database waits for one. */
+/* Prints after "ready" why requests get 503, if the database is not usable. */
 static void print_what_is_missing(const process *p)
 {
     static const char *const WHY[] = {[DATABASE_UNKNOWN] = "has not answered so far",
@@ -157,7 +158,7 @@ static void print_what_is_missing(const process *p)
                                       [DATABASE_CHECK_FAILED] = "refuses the server's check"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
-        printf("the database %s: requests get 503 until that has changed; see the log\n", why);
+        printf("the database %s: requests get 503 until it is usable; see the log\n", why);
 }
 
 static void serve_until_signal(process *p, const sigset_t *waited_for)
@@ -203,7 +204,8 @@ static bool is_connection_string(const char *dsn, const char *given_as)
     return false;
 }
 
-/* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
+/* Starts all threads. If that fails, prints the reason and returns another exit status than
+ * EXIT_SUCCESS. */
 static int start_all(process *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -222,20 +224,21 @@ static int start_all(process *p)
     p->server.reachable = p->listener.reachable;
     bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
     p->auth_watcher =
-        made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
+        made ? auth_watcher_start(&p->server) : NULL; /* before the loops, which wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(&err);
     await_database(p);
-    /* A running server is not ended by a change of rights: it answers 503. */
+    /* Wrong rights of the role end the server only now. A server that serves answers 503 instead.
+     */
     if (auth_watcher_refuses(p->auth_watcher, &err))
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
     return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
-/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. Loops are
- * freed last, because the other threads may wake them. */
+/* Ends all threads. Returns false if a thread hangs in a query or in an attempt to connect. Loops
+ * are freed after the background threads, which may wake them. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -283,8 +286,8 @@ int main(int argc, char **argv)
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;
-    /* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
-     * would return that memory to the kernel and request it again, many times a second. */
+    /* Answers use buffers of several hundred KB for a short time. With glibc's defaults, malloc
+     * would return this memory to the kernel and request it again, many times a second. */
     mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
     mallopt(M_TOP_PAD, MEMORY_STEP);
     mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);

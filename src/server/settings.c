@@ -1,5 +1,6 @@
 /*
- * settings.c: the table of cardboxd's options. Help, environment and defaults come from it.
+ * settings.c: the table of cardboxd's options, their environment variables, help texts and limits,
+ * and the defaults.
  */
 #include "server/settings.h"
 #include <stdio.h>
@@ -18,90 +19,90 @@
 
 enum {
     HOUR_MS = 60 * 60 * 1000,
-    CONNECTIONS_MOST = 24, /* default: a quarter of PostgreSQL's default max_connections */
-    TRANSFERS_PART = 4,    /* at most one in four connections is for exports and imports */
-    LOOP_LEAST = 3,        /* connections of a loop: one of each group */
+    CONNECTIONS_MOST = 24, /* maximum default of --database-connections, a quarter of
+                              PostgreSQL's default max_connections */
+    TRANSFERS_PART = 4,    /* at most a quarter of the connections is for exports and imports */
+    LOOP_LEAST = 3,        /* least connections of a loop: one of each group */
     CONNECTIONS_LEAST = BACKGROUND_CONNECTIONS + 1 + LOOP_LEAST
 };
 
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
-           "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
+           "libpq connection string or URI of the database; default libpq's PG* variables", 0, 0),
     OPTION(
         "standby-dsn", OPT_TEXT, standby_dsn, "CARDBOX_STANDBY_DSN", "DSN",
         "libpq connection string of standbys, which answer reads of cards and boxes; default off",
         0, 0),
     OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
-           "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
+           "address to listen on, or unix:/path; port 0: any port; default 127.0.0.1:8099", 0, 0),
     OPTION("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
-           "ask for no token; every client that reaches the address may do everything", 0, 0),
+           "require no token; every client that reaches the address may do everything", 0, 0),
     OPTION("allow-host", OPT_LIST, allow_host, "CARDBOX_ALLOW_HOST", "NAME",
            "with --insecure-no-auth: accept requests for this host too, beside localhost, loopback "
            "addresses and the address of --listen; may be given several times",
            0, 0),
     OPTION("tls-cert", OPT_TEXT, tls_cert, "CARDBOX_TLS_CERT", "FILE",
-           "serve HTTPS with this certificate and its chain, PEM; default off", 0, 0),
-    OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off", 0,
-           0),
+           "serve HTTPS with this certificate and its chain, in PEM; default off", 0, 0),
+    OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE",
+           "private key of the certificate, in PEM; default off", 0, 0),
     OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-           "threads that serve; default 0: half the CPUs that it may use, but 2 of 2 or 3", 0, 256),
+           "event loops; default 0: half of the usable CPUs, but 2 for 2 or 3 CPUs", 0, 256),
     OPTION("database-connections", OPT_INT, database_connections, "CARDBOX_DATABASE_CONNECTIONS",
-           "N", "most database connections of the process; default 24, or 18 on one CPU",
+           "N", "maximum connections of the process to one cluster; default 24, or 18 on one CPU",
            CONNECTIONS_LEAST, 10000),
     OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
-           "most of them in each loop for reads of cards and boxes; default 4", 1, 64),
+           "maximum connections of each loop for reads of cards and boxes; default 4", 1, 64),
     OPTION("write-connections", OPT_INT, write_connections, "CARDBOX_WRITE_CONNECTIONS", "N",
-           "most of them in each loop for writes; default 4", 1, 64),
+           "maximum connections of each loop for writes; default 4", 1, 64),
     OPTION("list-connections", OPT_INT, list_connections, "CARDBOX_LIST_CONNECTIONS", "N",
-           "most of them in each loop for lists and logs; default 3", 1, 64),
+           "maximum connections of each loop for lists and logs; default 3", 1, 64),
     OPTION("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
-           "refuse every change, with 403", 0, 0),
+           "reject every write with 403", 0, 0),
     OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
            "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
     OPTION("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",
-           "requests of each loop that may wait for the database; default 1024", 1, 1000000),
+           "maximum requests of each loop that wait for the database; default 1024", 1, 1000000),
     OPTION("connections-max", OPT_INT, connections_max, "CARDBOX_CONNECTIONS_MAX", "N",
-           "connections of clients at once; default 4096", 1, 1000000),
+           "maximum client connections; default 4096", 1, 1000000),
     OPTION("database-timeout-ms", OPT_INT, database_timeout_ms, "CARDBOX_DATABASE_TIMEOUT_MS", "MS",
-           "for the database to answer a request; default 10000", 1, HOUR_MS),
+           "time for the database to answer a request; default 10000", 1, HOUR_MS),
     OPTION("request-read-timeout-ms", OPT_INT, request_read_timeout_ms,
-           "CARDBOX_REQUEST_READ_TIMEOUT_MS", "MS", "for a client to send a request; default 10000",
-           1, HOUR_MS),
+           "CARDBOX_REQUEST_READ_TIMEOUT_MS", "MS",
+           "time for a client to send a request; default 10000", 1, HOUR_MS),
     OPTION("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
-           "for a client that sends and reads nothing; default 75", 1, 86400),
+           "time that a client may send and read nothing; default 75", 1, 86400),
     OPTION("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
-           "for each host of the database to accept a connection; at least 2000; default 5000", 1,
-           HOUR_MS),
+           "time for each host of the database to accept a connection; at least 2000; default 5000",
+           1, HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
-           "for unfinished requests when the server stops; default 25000", 0, HOUR_MS),
+           "time to finish requests when the server stops; default 25000", 0, HOUR_MS),
     OPTION("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
-           "exports and imports at once, with a database connection each; default 4", 1,
+           "maximum running exports and imports, each with a connection; default 4", 1,
            TRANSFERS_MOST),
     OPTION("project-transfers-max", OPT_INT, project_transfers_max, "CARDBOX_PROJECT_TRANSFERS_MAX",
-           "N", "exports and imports of one project at once; default 2", 1, TRANSFERS_MOST),
+           "N", "maximum running exports and imports of one project; default 2", 1, TRANSFERS_MOST),
     OPTION("gc-interval-s", OPT_INT, gc_interval_s, "CARDBOX_GC_INTERVAL_S", "S",
-           "between removals of what is dead; 0: never; default 60", 0, 86400),
+           "time between runs of gc, which removes dead rows; 0: never; default 60", 0, 86400),
     OPTION("gc-warn-s", OPT_INT, gc_warn_s, "CARDBOX_GC_WARN_S", "S",
-           "log it when other sessions have kept these removals out for longer; default 600", 1,
-           86400),
+           "log it if other sessions block gc for longer; default 600", 1, 86400),
     OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
-           "how long deleted cards and boxes are kept; default 30", 0, GC_RETENTION_MAX),
+           "days that deleted cards and boxes are kept; default 30", 0, GC_RETENTION_MAX),
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
            "largest request body; default 4M", 1024, 1L << 30),
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
            "largest answer to a read; default 64M", 1024, 1L << 31),
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
-           "limit of bodies, rows and answers, beyond which large requests get 503; half is for "
-           "bodies; default 512M",
+           "memory for bodies, rows and answers, half of it for bodies; large requests beyond it "
+           "get 503; default 512M",
            64L << 20, 1L << 40),
     OPTION("card-cache", OPT_SIZE, card_cache, "CARDBOX_CARD_CACHE", "BYTES",
            "cache of cards that are read often; 0: none; default 32M", 0, 1L << 40),
     OPTION("log-level", OPT_CHOICE, log_level, "CARDBOX_LOG_LEVEL", LOG_LEVEL_WORDS,
-           "the events that are logged; default info", 0, 0),
+           "lowest severity of events that are logged; default info", 0, 0),
     OPTION("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
-           "a line in the log for each request", 0, 0),
+           "log a line for each request", 0, 0),
     OPTION("routes", OPT_FLAG, routes, NULL, NULL,
-           "print the methods and paths that are served, and the scope that each needs", 0, 0),
+           "print the methods and paths of all requests, and the scope that each needs", 0, 0),
     OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
     {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
 };
@@ -139,8 +140,8 @@ static void print_help(void)
     putchar('\n');
     word_wrap_text(
         stdout,
-        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it after "
-        "unfinished requests are answered; a second signal stops it at once.",
+        "The server prints \"ready: http://ADDR:PORT\" when it serves. After SIGTERM or SIGINT it "
+        "finishes the running requests and ends; a second signal ends them with 503.",
         0, 0);
     printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
@@ -148,7 +149,7 @@ static void print_help(void)
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
 }
 
-/* Half the CPUs are left to PostgreSQL. With two loops, one works while the other waits. */
+/* The default number of loops. Half of the CPUs are left to PostgreSQL. */
 static long default_loops(long cpus)
 {
     if (cpus < 2)
@@ -161,7 +162,8 @@ static long at_most(long value, long most)
     return value < most ? value : most;
 }
 
-/* Divides a loop's connections among its groups, round robin. */
+/* Divides the connections of a loop to the primary among its groups, one after the other, up to the
+ * maximum of each group. */
 static void share_groups(settings *s, long connections)
 {
     long most[] = {s->read_connections, s->write_connections, s->list_connections};

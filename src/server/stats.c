@@ -1,5 +1,5 @@
 /*
- * stats.c: counts durations in the buckets of histograms.
+ * stats.c: counts requests, and durations in the buckets of histograms.
  */
 #include "server/stats.h"
 

@@ -1,7 +1,7 @@
 /*
- * stats.h: the counters of a loop or a helper thread. Only this thread writes them, with relaxed
- * stores, and /metrics reads them without a lock. All members have one type, so that they are
- * summed as arrays. Knows no metric's name.
+ * stats.h: counters. Each loop and each helper thread has its own struct and is its only writer,
+ * with relaxed stores. /metrics reads all of them without a lock. All counters have one type, so
+ * that structs are summed as arrays. Knows no metric's name.
  */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H
@@ -14,32 +14,36 @@
 
 typedef _Atomic(uint64_t) tally;
 
-/* Upper bounds; the files with the tables check them. */
+/* Upper bounds of the numbers of routes and of http_errors. The files with these tables check them.
+ */
 #define STATS_ROUTES_MAX 96
 #define STATS_FAULTS_MAX 32
 
-/* The index of requests without a route. */
+/* The index in `requests` of requests without a route. */
 #define STATS_NO_ROUTE STATS_ROUTES_MAX
 
-/* Indexed by the first digit of the status; 0: the client left before the answer. */
+/* Size of an array that is indexed by the first digit of the HTTP status; 0: the client left before
+ * the answer. */
 #define STATS_STATUSES 6
 
 /* The latency class of a route. */
 typedef enum route_class {
     CLASS_READ, /* reads by id */
     CLASS_WRITE,
-    CLASS_LIST,  /* reads of lists, logs, exports */
-    CLASS_OTHER, /* health checks, imports, streams */
+    CLASS_LIST,  /* reads of lists and logs, and exports */
+    CLASS_OTHER, /* health checks, imports, streams and others */
     ROUTE_CLASSES
 } route_class;
 
-/* Upper bounds of the histogram of durations, in microseconds; above the last is one more. */
+/* Upper bounds of the buckets of request durations, in microseconds. One more bucket has longer
+ * durations. */
 #define STATS_BOUNDS                                                                               \
     250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,     \
         5000000, 10000000
 #define STATS_BUCKETS 16
 
-/* The same of the iterations of a loop. */
+/* Upper bounds of the buckets of a loop's iterations, in microseconds. One more bucket has longer
+ * iterations. */
 #define STATS_TURN_BOUNDS                                                                          \
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000
 #define STATS_TURN_BUCKETS 15
@@ -47,18 +51,18 @@ typedef enum route_class {
 /* The states of a database connection. */
 typedef enum db_conn_state {
     DB_CONN_DOWN,         /* not connected */
-    DB_CONN_CHECKING,     /* its migration and rights are being checked */
-    DB_CONN_INCOMPATIBLE, /* not migrated, or rights are missing; checked again later */
+    DB_CONN_CHECKING,     /* the server's check of the database is running */
+    DB_CONN_INCOMPATIBLE, /* the database has failed the check, which is repeated later */
     DB_CONN_USABLE,
     DB_CONN_STATES
 } db_conn_state;
 
 /* The groups of a loop's database connections. */
 typedef enum db_group {
-    DB_READS,   /* cards and boxes by id */
-    DB_LISTS,   /* lists and logs, which may be slow */
-    DB_WRITES,  /* writes of cards and boxes */
-    DB_STANDBY, /* as DB_READS, to standbys */
+    DB_READS,   /* to the primary, for batched reads of cards and boxes by id */
+    DB_LISTS,   /* to the primary, for all other reads, which may be slow */
+    DB_WRITES,  /* to the primary, for all writes */
+    DB_STANDBY, /* to standbys, for the same reads as DB_READS */
     DB_GROUPS
 } db_group;
 
@@ -66,25 +70,25 @@ typedef struct stats {
     tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];
     tally durations[ROUTE_CLASSES][STATS_BUCKETS];
     tally duration_us[ROUTE_CLASSES];
-    tally turns[STATS_TURN_BUCKETS]; /* iterations, by the time that each worked */
+    tally turns[STATS_TURN_BUCKETS]; /* iterations, by their duration without the wait */
     tally turn_us;
-    tally in_flight;      /* requests */
-    tally clients;        /* open connections of clients */
-    tally clients_busy;   /* clients with a request in the last second */
+    tally in_flight;      /* number of requests in progress */
+    tally clients;        /* number of open connections of clients */
+    tally clients_busy;   /* number of clients with a new state in the last second */
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
-    tally batched[STATEMENT_COUNT];    /* statements that carry batched requests */
-    tally members[STATEMENT_COUNT];    /* requests in batched statements */
-    tally waiting;                     /* requests in the queue */
-    tally jobs;                        /* jobs that helper threads have begun */
-    tally jobs_open;                   /* jobs that run or wait */
-    tally retries;                     /* requests whose statement was sent again */
-    tally rows;                        /* rows received */
-    tally standby_reads;               /* requests that a standby answered */
-    tally standby_passed;              /* requests that fell back to the primary */
+    tally batched[STATEMENT_COUNT];    /* number of batches of this statement */
+    tally members[STATEMENT_COUNT];    /* number of requests in these batches */
+    tally waiting;                     /* number of requests in the queues */
+    tally jobs;                        /* number of jobs that helper threads have begun */
+    tally jobs_open;                   /* number of jobs that wait or run */
+    tally retries;                     /* number of times that a request was queued again */
+    tally rows;                        /* number of rows received from the database */
+    tally standby_reads;               /* number of requests that a standby answered */
+    tally standby_passed;              /* number of reads that fell back to the primary */
     char apart[64]; /* keeps the counters of two threads in different cache lines */
 } stats;
 
@@ -113,7 +117,7 @@ static inline void tally_set(tally *s, uint64_t now)
 /* True if the loop has a usable connection of each group to the primary. */
 bool stats_serves(const stats *loop);
 
-/* Counts an iteration that worked for `us` microseconds, without its wait. */
+/* Counts an iteration of a loop. `us` is its duration in microseconds, without the wait. */
 void stats_turn(stats *s, int64_t us);
 
 /* Counts a finished request. */

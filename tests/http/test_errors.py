@@ -440,7 +440,7 @@ def test_functions_of_another_build():
     dsn = Postgres.shared().database()
     psql(dsn, "UPDATE cardbox.functions SET checksum = 'x' WHERE name = 'now_ms'")
     with serving(dsn=dsn) as server:
-        await_(lambda: "it lacks SQL functions of this build" in server.log())
+        await_(lambda: "SQL functions of this build are missing" in server.log())
         assert "migrate" in check_error(server.get(CARD), 503, "unavailable")["hint"]
         psql(dsn, "UPDATE cardbox.functions SET release = '99.0.0' WHERE name = 'now_ms'")
         server.await_ready()

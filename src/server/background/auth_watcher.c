@@ -1,6 +1,8 @@
 /*
- * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
- * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
+ * auth_watcher.c: a thread that polls the database for tokens, the rights of the database role and
+ * free connection slots. LISTEN is not used, because it does not work behind PgBouncer in
+ * transaction mode. The thread polls every 750 ms, so that a revoked token is rejected within a
+ * second.
  */
 #include "base/errors.h"
 #include "base/clock.h"
@@ -11,10 +13,10 @@
 #include "store/admin/role.h"
 
 enum {
-    CHECK_MS = 750,   /* a revoked token is refused within a second */
-    RETRY_MS = 200,   /* until a database that was away or not migrated is asked again */
-    ROLE_MS = 3000,   /* until the role's rights are looked at again, and the free slots */
-    TIMEOUT_MS = 2000 /* for the database to connect, and to answer */
+    CHECK_MS = 750,   /* pause after a poll that succeeded */
+    RETRY_MS = 200,   /* pause after a poll that failed */
+    ROLE_MS = 3000,   /* pause between two reads of the role's rights, or of the free slots */
+    TIMEOUT_MS = 2000 /* connect timeout and statement_timeout of the thread's connection */
 };
 
 struct auth_watcher {
@@ -24,16 +26,16 @@ struct auth_watcher {
     /* under the lock: */
     role_rights rights;
     /* the thread's own: */
-    int64_t version;         /* the token list that was read last */
-    int64_t role_ms;         /* when the role is read next */
+    int64_t version;         /* version of the token list that was read last */
+    int64_t role_ms;         /* when the role's rights are read next */
     int64_t slots_ms;        /* when the free slots are counted next */
-    bool logged_failure;     /* a failure to read the tokens was logged */
-    bool logged_excess;      /* too many rights of the role were logged */
-    bool is_standby;         /* it was logged that --dsn leads to a standby */
-    bool logged_no_identity; /* a failure to read the cluster identity was logged */
+    bool logged_failure;     /* the last poll failed, and the failure was logged */
+    bool logged_excess;      /* the role has too many rights, and that was logged */
+    bool is_standby;         /* --dsn leads to a standby, and that was logged */
+    bool logged_no_identity; /* reading the cluster identity failed last, and that was logged */
 };
 
-/* Sets what was logged last. Returns whether it has changed. */
+/* Sets `*logged` to `now`. Returns whether the value has changed. */
 static bool has_changed(bool *logged, bool now)
 {
     bool changed = *logged != now;
@@ -43,8 +45,9 @@ static bool has_changed(bool *logged, bool now)
 
 /* --- the role --- */
 
-/* A role with too many rights is an error if other machines can reach the server, since a bug in
- * our code would open all projects to them. On a developer's own machine it is only a warning. */
+/* Publishes the rights of the database role, and logs it if they are too many. Too many
+ * rights are an error if other machines can reach the server, since a bug of the server would give
+ * these machines the rights. Otherwise they are only a warning. */
 static void judge_role(auth_watcher *w, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
@@ -62,7 +65,7 @@ static void judge_role(auth_watcher *w, const role_rights *rights)
         log_info("role_is_fit", "role=\"%s\"", rights->name);
 }
 
-/* With --read-only and without other standbys, --dsn may lead to a standby. */
+/* Logs a warning if --dsn leads to a standby, unless --read-only is set without --standby-dsn. */
 static void judge_standby(auth_watcher *w, bool on_standby)
 {
     const settings *set = w->base.server->set;
@@ -71,11 +74,11 @@ static void judge_standby(auth_watcher *w, bool on_standby)
         return;
     if (is_standby)
         log_warn("dsn_is_standby",
-                 "reason=\"--dsn leads to a standby: until that is promoted nothing can be "
+                 "reason=\"--dsn leads to a standby: until it is promoted, nothing can be "
                  "changed%s\" hint=\"let --dsn lead to the primary, or name all hosts with "
                  "target_session_attrs=read-write; to read from one standby alone, give "
                  "--read-only and no --standby-dsn\"",
-                 set->standby_dsn == NULL ? "" : ", and no standby of --standby-dsn is read from");
+                 set->standby_dsn == NULL ? "" : ", and --standby-dsn is not used");
     else
         log_info("dsn_is_primary", "reason=\"changes can be made again\"");
 }
@@ -134,9 +137,9 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 
 /* --- the identity of the cluster --- */
 
-/* Reads the primary's cluster identity. Standbys are not read from while it is unknown or differs
- * from theirs. A new connection may lead to another primary, so the identity is also read again
- * whenever one has come up. */
+/* Reads the primary's cluster identity. While the identity is unknown or differs from that of a
+ * standby, the standby is not used. A new connection may lead to another primary. So after a
+ * connection has come up, standbys are not used until the identity is read again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -154,8 +157,8 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
 
 /* --- the slots --- */
 
-/* Behind a pooler, and for standbys, the number of free slots is unknown: SLOTS_UNKNOWN lets the
- * server try. */
+/* Reports the number of free connection slots to slots.c. With --no-prepared-statements, which
+ * poolers need, and for standbys the number is unknown. */
 static void check_slots(auth_watcher *w)
 {
     server_state *server = w->base.server;
@@ -177,7 +180,7 @@ static void check_slots(auth_watcher *w)
 
 /* --- the thread --- */
 
-/* Reports the connection to slots.c before anything else, since the loops wait for it. */
+/* Opens the thread's connection, and reports it to slots.c at once, since the loops wait for it. */
 static bool open_database(auth_watcher *w, cardbox_error *err)
 {
     bool was_open = w->base.db != NULL;

@@ -1,6 +1,7 @@
 /*
- * background.c: database connections of the threads beside the loops. A failed step is not
- * retried at once: the thread repeats it when it next wakes.
+ * background.c: starts and stops the threads beside the loops, and opens their database
+ * connections. The connections do not retry a failed statement: the thread may repeat it in its
+ * next run.
  */
 #include "server/background/background.h"
 #include <stdlib.h>

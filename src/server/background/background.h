@@ -1,6 +1,7 @@
 /*
  * background.h: the threads beside the loops that repeat a task: auth_watcher, gc_thread and
- * notifier. Each has a database connection with short timeouts, since stopping waits for them.
+ * notifier. Each has a database connection with short timeouts, since the server waits for the
+ * threads when it stops.
  */
 #ifndef SERVER_BACKGROUND_H
 #define SERVER_BACKGROUND_H
@@ -9,60 +10,70 @@
 #include "cardbox/client.h"
 #include "server/batch/slots.h"
 
-/* The struct of each such thread begins with this. */
+/* The first member of the struct of each of these threads. */
 typedef struct background {
     server_state *server;
     periodic periodic;
-    cardbox *db; /* the thread's own; NULL: not open */
+    cardbox *db; /* the thread's database connection; NULL: not open */
 } background;
 
-/* A struct of `size` bytes, all zeros but its server. NULL: out of memory. */
+/* Allocates the struct of a thread: `size` bytes, all zeros except the member `server`. NULL: out
+ * of memory. */
 void *background_new(size_t size, server_state *server);
 
-/* Starts the thread and returns it. NULL, and it is freed: there is no thread. NULL is accepted. */
+/* Starts a thread and returns its struct. If the thread can't be started, frees the struct and
+ * returns NULL. `thread` may be NULL. */
 void *background_start(void *thread, periodic_task task);
 
-/* Ends and frees the thread. NULL is accepted. False: see periodic_stop. */
+/* Ends a thread, closes its connection and frees its struct. `thread` may be NULL. Returns false if
+ * the thread still runs after 1 second: see periodic_stop. */
 bool background_stop(void *thread);
 
-/* Opens *db unless it is open. `name` is what the database calls the connection; `timeout_ms`
- * limits the connect, and each statement. */
+/* Opens `*db` unless it is open. `name` is its application_name, and `timeout_ms` limits connecting
+ * and each statement. */
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
                                   unsigned timeout_ms, cardbox_error *err);
 
-/* As background_db_open, but CARDBOX_UNAVAILABLE until a loop has its connections. */
+/* As background_db_open, but returns CARDBOX_UNAVAILABLE while no loop has a usable connection of
+ * each group to the primary. */
 cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
                                               unsigned timeout_ms);
 
-/* Reports to slots.c if PostgreSQL had no connection slot for this connection. */
+/* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Called at the end of each cycle: closes the connection while slots are scarce. */
+/* Closes a thread's connection if slots are scarce. gc_thread and notifier call this at the end of
+ * each run. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */
 
-/* Starts the thread that polls what the loops need in memory: the list of tokens, and whether the
- * database role has the right privileges. NULL: no memory or no thread, as for the next two. */
+/* Starts the thread that polls the list of tokens, the rights of the database role and the number
+ * of free connection slots. Each of the functions that start a thread returns NULL if memory runs
+ * out or the thread can't be started. */
 typedef struct auth_watcher auth_watcher;
 auth_watcher *auth_watcher_start(server_state *server);
 
-/* Returns whether it has queried the database once, with or without success. */
+/* Returns whether the auth watcher has polled the database at least once, with or without success.
+ */
 bool auth_watcher_has_checked(auth_watcher *w);
 
-/* Returns whether the server must not serve, for a reason that the error has with a remedy. */
+/* Returns whether the database role has too many or too few rights for the server to start. The
+ * error has the reason and the remedy. */
 bool auth_watcher_refuses(auth_watcher *w, cardbox_error *err);
 
 /* Starts the thread that removes expired and deleted rows in small batches, and analyzes tables
- * that have grown. Several servers may run one: a lock in the database lets one work at a time. */
+ * that have grown. Each server of a database may run such a thread: a lock in the database
+ * ensures that only one removes rows at a time. */
 void *gc_thread_start(server_state *server);
 
 /* Starts the thread that notifies workers of new work in a project, so that no request waits for
- * the notification. Several requests for one project share a notification. */
+ * the notification. Several requests for one project may cause a single notification. */
 typedef struct notifier notifier;
 notifier *notifier_start(server_state *server);
 
-/* Adds a project with new work. Any thread may call it. NULL is accepted. */
+/* Requests a notification for a project that has new work. Any thread may call this. Does nothing
+ * if `n` is NULL. */
 void notifier_add(notifier *n, slice tenant);
 
 #endif

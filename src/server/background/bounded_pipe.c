@@ -1,6 +1,6 @@
 /*
- * bounded_pipe.c: a ring buffer under a mutex. If the loop waits for free space it is woken once a
- * quarter of the buffer is free, so that threads do not switch for a few bytes.
+ * bounded_pipe.c: a ring buffer under a mutex. A loop that waits for free space is woken when a
+ * quarter of the buffer is free, so that it is not woken for a few bytes.
  */
 #include "server/background/bounded_pipe.h"
 #include <pthread.h>
@@ -13,7 +13,7 @@ struct bounded_pipe {
     int wake_fd;
     size_t size, from, len;
     bool ended, shut;
-    bool must_wake; /* the loop is to be woken */
+    bool must_wake; /* the loop waits to be woken */
     char bytes[];
 };
 

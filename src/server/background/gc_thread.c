@@ -1,7 +1,8 @@
 /*
- * gc_thread.c: each run analyzes one table and removes one batch. If there is more, the next run
- * follows after a short pause. It is not the auth_watcher's thread, because a batch may last longer
- * than the time in which a revoked token must be refused.
+ * gc_thread.c: each run analyzes at most one table and removes at most one batch of rows. If there
+ * is more to do, the next run follows after 100 ms. The auth watcher has a thread of its own,
+ * because a batch of gc may last longer than the time within which a revoked token must be
+ * rejected.
  */
 #include <inttypes.h>
 #include "base/buf.h"
@@ -14,26 +15,26 @@
 
 enum {
     CHECK_MS = 1000,
-    IDLE_MS = 10000, /* between two checks of statistics while this server sends nothing */
+    IDLE_MS = 10000, /* time between checks of statistics while the server sends no statements */
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES = 64 * 1024 * 1024, /* least growth of memory.added between two give-backs */
-    QUIET_BYTES = 1024 * 1024      /* the server is quiet if it uses less, and added less */
+    TRIM_BYTES = 64 * 1024 * 1024, /* least growth of memory.added before memory_give_back */
+    QUIET_BYTES = 1024 * 1024 /* the server is quiet if memory_used() and the growth are below */
 };
 
 typedef struct gc_thread {
     background base;
-    bool analyze_failed;      /* and that was logged */
-    unsigned failures;        /* to connect, one after another */
+    bool analyze_failed;      /* the last ANALYZE failed, and the first failure was logged */
+    unsigned failures;        /* number of failed attempts to connect since the last success */
     int64_t round_ms;         /* when the next round of gc is due */
     int64_t analyze_ms;       /* when statistics are checked even if nothing was sent */
-    uint64_t sent;            /* statements sent, at the last check */
-    size_t counted;           /* bytes counted in the memory budget at the last check */
-    size_t trimmed;           /* the same when memory was last returned to the system */
+    uint64_t sent;            /* number of statements that had been sent at the last run */
+    size_t counted;           /* memory.added at the last run */
+    size_t trimmed;           /* memory.added when memory_give_back was called last */
     gc_sum sum;               /* the rows removed in this round */
-    int64_t blocked_since_ms; /* since when other sessions block gc; 0: they do not */
-    int64_t blocked_log_ms;   /* when that is logged next */
+    int64_t blocked_since_ms; /* since when other sessions block gc; 0: gc is not blocked */
+    int64_t blocked_log_ms;   /* when blocked gc is logged next */
     bool blocked_logged;
 } gc_thread;
 
@@ -57,7 +58,7 @@ static void warn_failed(const gc_thread *s, const char *event, const cardbox_err
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
-/* Analyzes one table whose statistics are stale. True: there may be another one. */
+/* Analyzes one table whose statistics are stale. Returns false if there was none. */
 static bool analyze_one_table(gc_thread *s)
 {
     char table[TABLE_NAME_SIZE];
@@ -71,8 +72,8 @@ static bool analyze_one_table(gc_thread *s)
     return table[0] != '\0';
 }
 
-/* Logs that gc could not run for --gc-warn-s. The SQL of the other session is not logged: it may
- * contain values. */
+/* Logs each time that another session has blocked gc for a further --gc-warn-s seconds. The SQL of
+ * that session is not logged, because it may contain values. */
 static void log_blocked(gc_thread *s, gc_state state)
 {
     gc_blocker blocker;
@@ -102,7 +103,7 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* Runs gc once if it is due. True: there are more rows to remove. */
+/* Removes one batch of rows if gc is due. Returns true if there are more rows to remove. */
 static bool run_gc_batch(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -121,15 +122,16 @@ static bool run_gc_batch(gc_thread *s)
     if (status == CARDBOX_OK && state == GC_MORE)
         return true;
     log_counts(s);
-    /* Shorter if another session blocked gc: ten checks before that is logged. */
+    /* While another session blocks gc, it is tried ten times in --gc-warn-s, or more often. */
     int64_t round_ms = set->gc_interval_s * INT64_C(1000), check_ms = set->gc_warn_s * INT64_C(100);
     bool was_blocked = status == CARDBOX_OK && state >= GC_BUSY;
     s->round_ms = clock_ms() + (was_blocked && check_ms < round_ms ? check_ms : round_ms);
     return false;
 }
 
-/* Returns free memory to the operating system when a burst of large requests is over. During the
- * burst the memory would be used again, and the loops would have to wait. */
+/* Returns free memory to the operating system when a burst of large requests is over. During a
+ * burst the memory would soon be needed again, and the loops would wait for the kernel to provide
+ * it. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -142,7 +144,8 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* True if no statement was sent since the last check, and no gc or ANALYZE is due. */
+/* True if no loop has sent a statement since the last run, and gc and the check of statistics are
+ * not due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;

@@ -1,8 +1,8 @@
 /*
- * jobs.c: one queue for all loops. A free thread starts the oldest job of the project that has the
- * fewest running, and no project has all threads. So the jobs of one project wait for each other,
- * and do not delay other projects. At any time either the request's loop or a thread works on it,
- * never both.
+ * jobs.c: all loops share one queue of jobs. A free thread starts the oldest job of the project
+ * with the fewest running jobs, but no project gets all threads. So jobs of one project do not
+ * delay those of other projects for long. Either a loop or a helper thread works on a request,
+ * never both at the same time.
  */
 #include "server/background/jobs.h"
 #include <assert.h>
@@ -17,17 +17,17 @@
 
 enum {
     THREADS_MOST = 8,
-    WAITING_MOST = 256,      /* each has a body or rows, which --memory-max bounds too */
-    WAITING_OF_PROJECT = 64, /* so that one project can't fill the queue */
-    NICE = 5,                /* loops have priority, since all requests wait for them */
-    CHECK_MS = 250           /* between two checks whether clients have left */
+    WAITING_MOST = 256,      /* maximum number of waiting jobs, each with a body or rows */
+    WAITING_OF_PROJECT = 64, /* maximum number of waiting jobs of one project */
+    NICE = 5,                /* nice value of the threads: loops have priority over them */
+    CHECK_MS = 250           /* time between two checks of clients and deadlines */
 };
 
 typedef struct job_thread {
     job_pool *pool;
     pthread_t thread;
     stats *stats;
-    request *request; /* under the lock; NULL: it waits */
+    request *request; /* protected by the lock; NULL: the thread waits for a job */
 } job_thread;
 
 struct job_pool {
@@ -40,7 +40,7 @@ struct job_pool {
     job_thread thread[];
 };
 
-/* --- the queue; its lock is held --- */
+/* --- the queue: the caller holds the pool's lock --- */
 
 static size_t running_of(const job_pool *p, slice tenant)
 {
@@ -66,11 +66,11 @@ static void unlink_waiting(job_pool *p, request *r)
     p->waiting--;
 }
 
-/* NULL: none may run. */
+/* Returns the request whose job runs next; NULL: no waiting job may run. */
 static request *choose_job(const job_pool *p)
 {
     request *r, *best = NULL;
-    size_t fewest = p->count - 1; /* no project has all threads */
+    size_t fewest = p->count - 1; /* a project gets all threads but one */
     TAILQ_FOREACH(r, &p->queue, job.in_queue)
     {
         size_t running = running_of(p, request_tenant(r));
@@ -100,7 +100,7 @@ static request *await_job(job_thread *t)
     return r;
 }
 
-/* Once the lock is open the loop has the request, and may free it. */
+/* Returns a request to its loop, which may free it as soon as the lock is released. */
 static void finish_job(job_thread *t, request *r)
 {
     job_pool *p = t->pool;
@@ -108,7 +108,7 @@ static void finish_job(job_thread *t, request *r)
     r->job.state = JOB_DONE;
     t->request = NULL;
     eventfd_write(r->jobs->wake_fd, 1);
-    pthread_cond_broadcast(&p->changed); /* one of its project may run now */
+    pthread_cond_broadcast(&p->changed); /* another job of the project may run now */
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -128,7 +128,7 @@ static void *run_jobs(void *arg)
 
 /* --- the pool --- */
 
-/* One more than loops, because one project never has all threads. */
+/* One thread more than loops, but at most 8. */
 size_t job_threads(const settings *set)
 {
     return set->loops < THREADS_MOST ? (size_t)set->loops + 1 : THREADS_MOST;
@@ -185,7 +185,7 @@ bool jobs_are_open(const jobs *all)
     return !LIST_EMPTY(&all->requests);
 }
 
-/* Returns why there is no space in the queue; NULL: the request is queued. */
+/* Queues a request. Returns an error message if the queue is full, or else NULL. */
 static const char *enqueue(job_pool *p, request *r)
 {
     const char *full = NULL;
@@ -223,7 +223,7 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
     return http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
 }
 
-/* The loop has it again. */
+/* Removes a request from the list of jobs, calls `done`, and executes the job's batcher_add. */
 static void return_to_loop(jobs *all, request *r)
 {
     job was = r->job;
@@ -245,7 +245,7 @@ static job_state state_of(const jobs *all, const request *r)
     return state;
 }
 
-/* Removes a waiting request from the queue. False: it runs or has run. */
+/* Removes a request from the queue. Returns false if its job runs or has ended. */
 static bool remove_if_waiting(const jobs *all, request *r)
 {
     pthread_mutex_lock(&all->pool->lock);
@@ -256,7 +256,7 @@ static bool remove_if_waiting(const jobs *all, request *r)
     return waited;
 }
 
-/* One that runs can't be stopped, but may stop by itself. */
+/* Answers a request whose job waits with an error. A running job is only asked to end early. */
 static void give_up_job(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);
@@ -266,17 +266,17 @@ static void give_up_job(jobs *all, request *r, http_error what, const char *why)
     http_error_send(r, what, NULL, "%s", why);
 }
 
-/* Cancels the job if its client has left or its time is over. */
+/* Ends a request's job early if the client has left or the request's time is over. */
 static void check_client(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))
         give_up_job(all, r, HTTP_ERROR_CLIENT_LEFT, "the client seems to have left");
     else if (now_ms - r->job.since_ms >= r->server->set->database_timeout_ms)
         give_up_job(all, r, HTTP_ERROR_TIMEOUT,
-                    "other large requests did not leave it a thread in time");
+                    "no helper thread was free in time, because of other large requests");
 }
 
-/* Sends the answer, or queues the next statement. */
+/* Continues with a request whose job has ended: sends its answer, or queues its next statement. */
 static void resume_request(jobs *all, request *r)
 {
     bool needs_statement = r->job.needs_statement;

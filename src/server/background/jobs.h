@@ -1,6 +1,7 @@
 /*
- * jobs.h: work on single requests that would block a loop for more than some milliseconds. A pool
- * of helper threads does it, which projects share fairly; then the loop continues with the request.
+ * jobs.h: a job is work on one request that could block a loop for several milliseconds. A pool of
+ * helper threads runs the jobs, and projects share the threads fairly. After its job, a request
+ * returns to its loop.
  */
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
@@ -14,17 +15,16 @@ struct request;
 
 typedef enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE } job_state;
 
-/* Work on a request, with its argument. */
+/* Works on a request. `arg` is the argument passed to jobs_add. */
 typedef void (*job_work)(struct request *r, void *arg);
 
-/* A request's state in the queue. Only jobs.c reads the members, except `in_thread` and
- * `needs_statement`. */
+/* The job of a request. Other files use only `in_thread`, `needs_statement` and `given_up`. */
 typedef struct job {
-    bool in_thread;       /* a thread has the request, or will: what belongs to the loop waits */
-    bool needs_statement; /* its ticket goes to the batcher, once the loop has it again */
-    atomic_bool given_up; /* nobody waits for the outcome: work that can end early does */
-    job_state state;      /* under the pool's lock */
-    TAILQ_ENTRY(request) in_queue; /* the pool's queue, under its lock */
+    bool in_thread;       /* the request has a job, so only a helper thread may work on it */
+    bool needs_statement; /* the job has called batcher_add, which is executed after the job */
+    atomic_bool given_up; /* nobody waits for the outcome, so the job should end early */
+    job_state state;      /* protected by the pool's lock */
+    TAILQ_ENTRY(request) in_queue; /* in the pool's queue, protected by the pool's lock */
     LIST_ENTRY(request) of_loop;
     int64_t since_ms;
     job_work work, done;
@@ -33,39 +33,41 @@ typedef struct job {
 
 typedef struct job_pool job_pool;
 
-/* How many threads there are. Each counts in stats of its own, behind those of the loops. */
+/* Returns the number of helper threads. */
 size_t job_threads(const settings *set);
 
-/* `all` are the stats of all loops and then of all threads. NULL: no memory or no thread. */
+/* Starts the helper threads. `all` has the stats of each loop, then those of each helper thread.
+ * Returns NULL if memory runs out or a thread can't be started. */
 job_pool *job_pool_new(const settings *set, stats *all);
 
-/* Ends the threads; all loops must have ended. NULL is fine. */
+/* Ends the helper threads, after all loops have ended, and frees the pool. NULL is accepted. */
 void job_pool_free(job_pool *pool);
 
-/* The jobs of a loop's requests. */
+/* The list of a loop's requests that have a job. */
 typedef struct jobs {
     job_pool *pool;
     stats *stats; /* the loop's */
-    int wake_fd;  /* an eventfd that the loop waits for */
+    int wake_fd;  /* an eventfd in the loop's epoll set */
     LIST_HEAD(, request) requests;
-    int64_t due_ms; /* the next round */
+    int64_t due_ms; /* when clients and deadlines are checked next */
 } jobs;
 
-/* Runs `work` in a thread, and then `done` (may be NULL) on the loop. `work` may answer the request
- * or call batcher_add, like a handler on the loop. The request is suspended meanwhile. False: too
- * many jobs wait; it is answered with 503, and neither function is called. */
+/* Suspends a request, runs `work` in a helper thread, and then `done` (may be NULL) on the loop.
+ * `work` answers the request or calls batcher_add. If too many jobs wait, the request is answered
+ * 503, neither function is called, and false is returned. */
 bool jobs_add(struct request *r, job_work work, job_work done, void *arg);
 
-/* Continues with requests whose work is done, and ends those whose client has left or whose time is
- * over. */
+/* Continues with requests whose job has ended. If a request's client has left or its time is over,
+ * a waiting job is removed, and a running job is asked to end early. */
 void jobs_tick(jobs *all, int64_t now_ms);
-int64_t jobs_next_ms(const jobs *all); /* clock_ms() time; INT64_MAX: nothing is due */
+int64_t jobs_next_ms(const jobs *all); /* when jobs_tick is due; INT64_MAX: never */
 
-/* The server stops: answers 503 to waiting jobs, and asks running ones to give up. */
+/* Called when the server stops. Answers requests with waiting jobs with 503, asks running jobs to
+ * end early, and continues with requests whose job has ended. */
 void jobs_abort(jobs *all);
 
-/* Returns whether any request has not returned from its job to the loop. As long as there is one,
- * the HTTP library must not be stopped. */
+/* Returns whether any request of the loop still has a job. As long as one has, libmicrohttpd must
+ * not be stopped. */
 bool jobs_are_open(const jobs *all);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * notifier.c: a short list of projects with new work. If a project does not fit, or a notification
- * fails, workers find the work when they poll.
+ * notifier.c: a thread that notifies the workers of projects with new work. Its list has up to 64
+ * projects. If the list is full or a notification fails, workers find the work when they poll.
  */
 #include "cardbox/task.h"
 #include "server/background/background.h"
@@ -8,7 +8,7 @@
 enum { PAUSE_MS = 50, TENANTS_MOST = 64, TIMEOUT_MS = 2000 };
 
 struct notifier {
-    background base; /* its connection is opened when there is something to notify of */
+    background base; /* its connection is opened for the first notification */
     pthread_mutex_t lock;
     size_t count;
     char tenants[TENANTS_MOST][CARDBOX_TENANT_MAX + 1];
@@ -31,7 +31,7 @@ void notifier_add(notifier *n, slice tenant)
     periodic_wake(&n->base.periodic);
 }
 
-/* False: there is none. */
+/* Removes a project from the list. Returns false if the list is empty. */
 static bool take_tenant(notifier *n, char tenant[CARDBOX_TENANT_MAX + 1])
 {
     pthread_mutex_lock(&n->lock);

@@ -1,14 +1,13 @@
 /*
- * transfer_streams.c: bodies of any length between the thread of a transfer and its client. A
- * bounded_pipe has the body of the request to the thread, or of the answer from it.
+ * transfer_streams.c: passes bodies of any length through a bounded_pipe. The body of an import
+ * goes from the client to the thread of the transfer, that of an export from the thread to the
+ * client.
  */
 #include <errno.h>
 #include "server/background/transfers.h"
 
 enum {
-    CHUNK_BYTES =
-        32 *
-        1024 /* bytes that are sent to the loop at once, so that it is not woken for each line */
+    CHUNK_BYTES = 32 * 1024 /* size of a part, so that the loop is not woken for each line */
 };
 
 /* --- a request's body --- */
@@ -21,7 +20,8 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
     return len;
 }
 
-/* After the transfer has ended the rest of the body is ignored: the answer waits for its end. */
+/* Receives a part of an import's body. After the transfer has ended, the rest of the body is
+ * ignored, and the answer is sent after it. */
 static size_t receive_body(request *r, slice part)
 {
     transfer *t = r->plan;
@@ -71,7 +71,7 @@ static bool send_chunk(outgoing *o)
 bool outgoing_put(outgoing *o, slice piece)
 {
     o->chunk.max = 4 * (size_t)CHUNK_BYTES;
-    if (piece.len >= CHUNK_BYTES) /* not copied once more */
+    if (piece.len >= CHUNK_BYTES) /* large texts are not copied to the chunk */
         return send_chunk(o) && bounded_pipe_put(o->transfer.bounded_pipe, piece);
     buf_slice(&o->chunk, piece);
     return o->chunk.len < CHUNK_BYTES || send_chunk(o);
@@ -81,7 +81,7 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status)
 {
     if (status != CARDBOX_OK)
         return status;
-    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* the client does not read any more */
+    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* the transfer was aborted */
 }
 
 void outgoing_clear(transfer *t)
@@ -92,7 +92,7 @@ void outgoing_clear(transfer *t)
 static stream_state peek(request *r, slice *piece)
 {
     transfer *t = r->plan;
-    bool over = atomic_load(&t->over); /* before the pipe is read: then it has all bytes */
+    bool over = atomic_load(&t->over); /* read before the pipe, which then has all bytes */
     if (t->aborted)
         return STREAM_BROKEN;
     *piece = bounded_pipe_peek(t->bounded_pipe);

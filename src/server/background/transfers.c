@@ -1,6 +1,6 @@
 /*
- * transfers.c: the life of a transfer. Thread and loop each hold a reference, and the last one
- * frees it: a client that leaves never waits for the thread, and the loop never waits for the
+ * transfers.c: starts, checks and ends transfers. The thread and the loop of a transfer each hold a
+ * reference, and the last release frees the transfer. So the loop never waits for the thread or the
  * database.
  */
 #include "server/background/transfers.h"
@@ -17,12 +17,13 @@
 #include "store/admin/role.h"
 
 enum {
-    PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and its loop */
-    STATEMENT_MS = 300000,   /* PostgreSQL needs half a minute for a box of a million ids */
-    STOP_MS = 2000,          /* how long the server waits for threads when it stops */
-    CHECK_MS = 250,          /* between two checks whether clients have left */
-    MOVED_LEAST =
-        64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
+    PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and a loop */
+    STATEMENT_MS = 300000,   /* statement_timeout: a box of a million ids needs 30 seconds */
+    STOP_MS = 2000,          /* how long the server waits for the threads when it stops */
+    CHECK_MS = 250,          /* time between two checks of a client and its token */
+    /* An export is aborted if its client receives fewer bytes in --idle-timeout-s: the export of a
+     * slow client would keep a snapshot open. */
+    MOVED_LEAST = 64 * 1024
 };
 
 /* --- the pool --- */
@@ -38,8 +39,8 @@ bool transfer_pool_end(transfer_pool *p)
     return true;
 }
 
-/* Reserves a slot for a transfer of a project. Returns why there is none; NULL: it is reserved. One
- * project can't have all slots. */
+/* Reserves a slot for a transfer of a project. Returns an error message if no slot is free, or the
+ * project has reached --project-transfers-max; NULL: the slot is reserved. */
 static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
 {
     size_t running = 0, own = 0;
@@ -80,7 +81,7 @@ static cardbox_status open_database(const settings *set, cardbox **db, cardbox_e
     return cardbox_open(db, &options, err);
 }
 
-/* --- one, on both sides --- */
+/* --- the thread and the loop --- */
 
 static void transfer_unref(transfer *t)
 {
@@ -99,8 +100,9 @@ void transfer_begin_answer(transfer *t)
         eventfd_write(t->owner->wake_fd, 1);
 }
 
-/* Finds out whether the database is incompatible, as for the connections of a loop: an error is the
- * transfer's own until this check fails too. Opening the database is such a check. */
+/* Sets t->cause if the database is incompatible. After an error that may mean this, the database is
+ * checked: only if the check fails too, the database is the cause. Opening the database is such a
+ * check already. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
@@ -120,7 +122,8 @@ static void check_database(transfer *t)
         t->cause = DATABASE_NOT_MIGRATED;
 }
 
-/* If the answer has begun it can only be cut off, so the failure is logged here. */
+/* Finds the cause of a failure. If the answer has begun, the client can't get an error, so the
+ * failure is logged. */
 static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
@@ -130,7 +133,8 @@ static void report_failure(transfer *t, cardbox_status status)
         failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, SLICE(""));
 }
 
-/* The slot is free before the client has the last byte, so the client may start the next one. */
+/* The thread of a transfer. It frees the slot before the client has the whole answer, so that the
+ * client may start its next transfer at once. */
 static void *run_transfer(void *arg)
 {
     transfer *t = arg;
@@ -154,7 +158,7 @@ static void *run_transfer(void *arg)
 
 /* --- the loop --- */
 
-/* The request ends. The thread finds the bounded_pipe shut. */
+/* Releases the transfer of a request that ends. Shutting the pipe ends the thread, if it runs. */
 static void drop_transfer(void *plan)
 {
     transfer *t = plan;
@@ -233,13 +237,13 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* True if the store detected the error, and not PostgreSQL. */
+/* True if an error is reported to the client: the store has detected it, and not PostgreSQL. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
            (err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INVALID ||
             err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE ||
-            err->status == CARDBOX_INTERNAL /* rows that contradict each other */);
+            err->status == CARDBOX_INTERNAL /* inconsistent rows */);
 }
 
 void transfer_answer_failed(transfer *t)
@@ -272,7 +276,8 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
                         "%s: %s", how_far, http_error_why_not_run(&t->err));
 }
 
-/* Ends a transfer for a reason outside of it. An answer that has begun is cut off. */
+/* Ends a transfer because of its client, its token or a stop of the server. If the answer has
+ * begun, the client is disconnected. */
 static void abort_transfer(transfer *t)
 {
     request *r = t->request;
@@ -284,8 +289,8 @@ static void abort_transfer(transfer *t)
         r->host->cut(r);
 }
 
-/* Aborts a transfer whose client has left while its connection was suspended or reads too slowly,
- * or whose token is not valid any more. An import whose body is complete is finished anyway. */
+/* Aborts a transfer if its token is not valid any more, and an export also if its client has left
+ * or reads too slowly. An import with a complete body continues after its client has left. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
@@ -300,7 +305,7 @@ static void check_client(transfer *t, int64_t now_ms)
                  (long long)r->token_id);
         t->revoked = true;
         abort_transfer(t);
-        if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
+        if (r->state == REQUEST_ARRIVING) /* else the answer would wait for the end of the body */
             r->host->cut(r);
         return;
     }

@@ -1,23 +1,23 @@
 /*
- * batch_render.c: renders requests, those with many rows in helper threads. The batch owns the
- * rows, because other requests may need them.
+ * batch_render.c: renders the answers of requests from their rows, and large answers in helper
+ * threads. A batch owns the rows of its statement, because several requests may need them.
  */
 #include <stdlib.h>
 #include "server/background/jobs.h"
 #include "server/batch/batcher_internal.h"
 
-/* Bytes of rows from which a helper thread renders a request. An unbatched statement may produce
- * a context, which costs up to 0.1 microseconds a byte. Rows of batched statements are mostly
- * copied. */
+/* If a request's rows have at least this number of bytes, a helper thread renders its answer. The
+ * rows of an unbatched statement may be a context, whose rendering costs up to 0.1 microseconds a
+ * byte. The rows of a batched statement are mostly copied to the answer. */
 enum { ALONE_LEAST = 64 * 1024, BATCHED_LEAST = 1024 * 1024 };
 
 typedef struct render_job {
     query_batch *batch;
     batch_rows found;
-    int numbers[]; /* the arrays that `found` points to */
+    int numbers[]; /* the arrays `start` and `row` of `found` */
 } render_job;
 
-/* True if the rows of this request are large. Checked only for a large result. */
+/* True if the rows of a request have `least` bytes or more in total. */
 static bool are_large(const request *r, const batch_rows *mine, size_t least)
 {
     size_t bytes = 0;
@@ -26,8 +26,8 @@ static bool are_large(const request *r, const batch_rows *mine, size_t least)
     return bytes >= least;
 }
 
-/* A write is rendered on the loop: its answer is small, and must be sent even if all threads are
- * busy. */
+/* True if a helper thread is to render the answer of a request. The answer of a write is rendered
+ * on the loop: it is small, and must be sent even if all helper threads are busy. */
 static bool needs_thread(const request *r, const batch_rows *mine)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
@@ -36,7 +36,8 @@ static bool needs_thread(const request *r, const batch_rows *mine)
            rows_memory(mine->rows) >= least && are_large(r, mine, least);
 }
 
-/* Copies the row numbers: the next statement uses the batcher's buffer again. */
+/* Makes a job with copies of a request's row numbers, which are in `scratch` of the batcher: the
+ * next statement overwrites that buffer. NULL: out of memory. */
 static render_job *copy_rows(const request *r, const batch_rows *mine)
 {
     size_t starts = r->ticket.count + 1;

@@ -1,5 +1,5 @@
 /*
- * batch_rows.c: finds the rows of each key in the result of a statement. Knows no requests.
+ * batch_rows.c: groups the rows of a statement's result by key. Knows no requests.
  */
 #include "server/batch/batcher_internal.h"
 

@@ -1,6 +1,7 @@
 /*
- * batcher.c: the queues of requests. A request leaves its queue for a batch when a connection is
- * free, or with an error when its time is over. Until it is answered it is in one queue or batch.
+ * batcher.c: the queues of requests. When a connection is free, requests move from a queue to a
+ * batch. When the time of a request is over, it is answered with an error. Until it is answered, a
+ * request is in one queue or in one batch.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -9,13 +10,13 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS = 250,          /* after this wait it is checked whether the client has left */
-    REPLAYED_MS = 10,               /* until a standby that was behind is asked again */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit for the rows of all followers in one statement.
-                                     * Followers beyond it get none and are queried again */
+    CHECK_CLIENT_MS = 250, /* the client of a request that waited longer is checked first */
+    REPLAYED_MS = 10,      /* age of `replayed` from which a standby may have replayed more */
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* bytes of the rows of all followers in one statement. The
+                                     * other followers get no rows, and are queried again */
 };
 
-/* --- the kinds of queues --- */
+/* --- QUEUE_KINDS --- */
 
 static void build_cards(params *p, const void *keys, size_t count, bool waits)
 {
@@ -163,15 +164,16 @@ void batcher_answer_away(request *r)
     http_error_send_away(r, "there is no database connection for requests of this kind");
 }
 
-/* True if a standby may have replayed up to `at_least`. Only a query to the standby makes it
- * certain. */
+/* True if a standby may have replayed the WAL up to `at_least`. The query STATEMENT_replayed, which
+ * precedes each read of a standby, finds out whether it has. */
 static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
     return at_least <= b->replayed ||
            (at_least != REQUEST_AT_PRIMARY && clock_ms() >= b->replayed_ms + REPLAYED_MS);
 }
 
-/* Sends a read to a standby, if one is usable and may be recent enough. */
+/* Decides whether a request goes to a standby: a read of cards or boxes does, if a standby is
+ * usable and may have replayed enough. */
 static void choose_database(batcher *b, request *r)
 {
     if (b->server->set->standby_dsn == NULL || QUEUE_KINDS[r->ticket.kind].group != DB_READS)
@@ -191,11 +193,11 @@ void batcher_to_primary(batcher *b, request *r)
 void batcher_add(batcher *b, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
-    if (r->job.in_thread) { /* this is a helper thread */
+    if (r->job.in_thread) { /* a helper thread has called */
         r->job.needs_statement = true;
         return;
     }
-    r->ticket.on_standby = false; /* a step before may have been */
+    r->ticket.on_standby = false; /* an earlier statement of the request may have set it */
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
@@ -231,8 +233,8 @@ void batcher_client_left(batcher *b, request *r)
 
 /* --- statements go --- */
 
-/* Removes requests whose clients have left: the first one, and those behind it that its statement
- * could carry. False: the first one was removed. */
+/* Ends the requests whose clients have left, among `first` and the requests behind it in a batched
+ * queue that have waited longer than CHECK_CLIENT_MS. Returns false if `first` has ended. */
 static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
@@ -250,9 +252,9 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* The next request of a queue that may have a free connection; NULL: none. Slow requests never get
- * the last free connection: it is reserved for quick ones. Isolated requests get at most half of
- * the connections, because they may wait for locks. */
+/* Returns the request of a queue that is sent next on the free connection `to`, or NULL. The last
+ * free connection of a group of several is reserved for quick requests. Isolated requests use at
+ * most half of several connections, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
     request *first = TAILQ_FIRST(&b->queues[group][queue]);
@@ -272,7 +274,8 @@ static request *next_request(batcher *b, db_group group, int queue, const db_con
     return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 
-/* The queues of a group are served round robin. NULL: no request may have the connection. */
+/* Chooses the request of a group that is sent next on the free connection `to`. Queues are served
+ * round robin. NULL: no waiting request may use the connection. */
 static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
@@ -311,7 +314,8 @@ void batcher_flush(batcher *b)
     if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    /* First, since reads that the standby can't answer are sent to the primary. */
+    /* Standbys come first: reads that could not be sent to a standby are then sent to the primary.
+     */
     flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
         flush_group(b, (db_group)group, now_ms);
@@ -329,7 +333,8 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why)
         http_error_send_unknown_outcome(r, what, why);
 }
 
-/* A write that was committed is answered as such, even if it is late. */
+/* Answers a request whose time is over: a write that is known to be committed with its result, any
+ * other request with 504. */
 static void end_overdue(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_without_position(r->ticket.batch))
@@ -339,7 +344,7 @@ static void end_overdue(batcher *b, request *r)
                                       : "the database did not answer in time");
 }
 
-/* No standby is usable any more. */
+/* Moves the requests that wait for a standby to the queues of the primary. */
 static void move_to_primary(batcher *b)
 {
     request *r;

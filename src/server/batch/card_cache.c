@@ -1,8 +1,8 @@
 /*
  * card_cache.c: the cache is split into parts, each with a lock. The hash of a key chooses the
- * part. A part is a ring of bytes, in which new entries overwrite the oldest, and a table of the
- * positions of the entries. Positions only grow, so a position shows whether its entry was
- * overwritten.
+ * part. A part has a ring of bytes, in which new entries overwrite the oldest, and a table with the
+ * positions of the entries in the ring. A position is the number of bytes that were written before,
+ * so the position of an entry shows whether the entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,26 +13,27 @@
 
 enum {
     PARTS = 16,
-    WAYS = 8, /* slots of a set. The hash of a key chooses a set, and a card is in any slot of it */
-    SLOT_BYTES = 512, /* bytes of the ring for each slot of the table; most entries are larger */
-    ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
-    UNIT = 8,         /* positions are multiples of it */
-    MARK_SHIFT =
-        48 /* the mark's position in a slot; the bits below are the position in units, plus 1 */
+    WAYS = 8, /* slots of a set. The hash of a key chooses a set; a card is in one of its slots */
+    SLOT_BYTES = 512, /* a ring has one slot in the table for each 512 bytes */
+    ENTRY_SHARE = 32, /* a larger entry than 1/32 of a ring is not stored */
+    UNIT = 8,         /* positions are multiples of 8 bytes */
+    /* The 16 bits of a slot from this bit on are the mark, which is a part of the key's hash. The
+     * lower bits are the entry's position divided by UNIT, plus 1. */
+    MARK_SHIFT = 48
 };
 
 #define POSITION_MASK ((UINT64_C(1) << MARK_SHIFT) - 1)
 
 typedef struct entry {
     int64_t etag;
-    size_t tenant_len, card_id_len, text_len; /* `bytes` has these three texts */
+    size_t tenant_len, card_id_len, text_len; /* lengths of the texts in `bytes` */
     char bytes[];
 } entry;
 
 typedef struct part {
     pthread_mutex_t lock;
-    uint64_t end; /* where the next entry goes; all positions since the start are below */
-    uint64_t (*slots)[WAYS]; /* 0: empty */
+    uint64_t end;            /* the position of the next entry; it only grows */
+    uint64_t (*slots)[WAYS]; /* a slot of value 0 is empty */
     char *ring;
 } part;
 
@@ -40,13 +41,13 @@ struct card_cache {
     size_t ring_bytes; /* bytes of each part's ring */
     size_t sets;       /* sets of each part */
     uint64_t (*slots)[WAYS];
-    void *rings; /* not on the heap, so that the heap can shrink after a burst */
+    void *rings; /* mapped, since blocks on the heap would keep it from shrinking */
     part parts[PARTS];
 };
 
 static size_t mapped_bytes(const card_cache *all)
 {
-    return all->ring_bytes * PARTS + UNIT; /* mmap accepts no length of 0 */
+    return all->ring_bytes * PARTS + UNIT; /* mmap rejects the length 0 */
 }
 
 card_cache *card_cache_new(size_t bytes)
@@ -86,14 +87,14 @@ void card_cache_free(card_cache *all)
 
 /* --- finding a card --- */
 
-/* The part and the set of a card. Valid while the part is locked. */
+/* The part and the set of a card's key. The contents are valid while the part is locked. */
 typedef struct location {
     part *part;
     uint64_t *set;
-    uint64_t mark; /* already shifted to its bits of a slot */
+    uint64_t mark; /* shifted by MARK_SHIFT */
 } location;
 
-/* Locks the part of a card. False: another loop has locked it. */
+/* Sets `out` and locks the part of a card. Returns false if another thread has locked the part. */
 static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
@@ -103,7 +104,7 @@ static bool lock_part(card_cache *all, const card_key *key, location *out)
     return pthread_mutex_trylock(&p->lock) == 0;
 }
 
-/* The entry of a slot. NULL: there is none, or it was overwritten. */
+/* Returns the entry of a slot. NULL: the slot is empty, or the entry was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_MASK) - 1) * UNIT;
@@ -118,7 +119,7 @@ static bool is_of(const entry *e, const card_key *key)
            slice_equal((slice){e->bytes + e->tenant_len, e->card_id_len}, key->card_id);
 }
 
-/* The card's slot in its set. NULL: it is not there. */
+/* Returns the slot of a card. NULL: the card is not in the cache. */
 static uint64_t *find_slot(const card_cache *all, const location *at, const card_key *key,
                            entry **found)
 {
@@ -135,7 +136,7 @@ static uint64_t *find_slot(const card_cache *all, const location *at, const card
 
 /* --- entries --- */
 
-/* Chooses a slot for a new card: the one in its set with the oldest entry. */
+/* Chooses a slot for a new card: an empty slot of its set, or else that of the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
@@ -145,7 +146,8 @@ static uint64_t *choose_slot(const location *at)
     return oldest;
 }
 
-/* An entry never wraps around the end of the ring. */
+/* Writes an entry to the ring. If it does not fit before the end of the ring, it is written at the
+ * start. */
 static void write_entry(const card_cache *all, const location *at, uint64_t *slot,
                         const entry *head, const card_key *key, const char *text)
 {

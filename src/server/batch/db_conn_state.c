@@ -1,6 +1,7 @@
 /*
- * db_conn_state.c: the states of a connection, and the checks that lead to them: a connection is
- * used only if its database has the schema of this build. Logs outages once for all loops.
+ * db_conn_state.c: the states of a connection, and the checks that lead to them. A connection is
+ * used only if its database has the schema that this build needs, and the role has the rights. An
+ * outage is logged once for all loops.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +12,10 @@
 #include "store/admin/database_info.h"
 #include "db/schema.h"
 
-enum { INCOMPATIBLE_RETRY_MS = 1000 /* between two checks of an incompatible database */ };
+enum { INCOMPATIBLE_RETRY_MS = 1000 /* pause between two checks of an incompatible database */ };
 
-/* Records an event that is to be logged. False: it was the last one that was logged. */
+/* Records an event. Returns true if the event is to be logged, because another one was logged
+ * last. */
 static bool note_event(database_side *side, int what)
 {
     return atomic_exchange(&side->last_logged, what) != what;
@@ -79,7 +81,8 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   schema_newest(), why);
 }
 
-/* A failed send breaks the connection, and the next async_conn_tick() closes it. */
+/* Sends a statement of a check. If sending fails, the connection is broken, and the next
+ * async_conn_tick() closes it. */
 static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)
@@ -93,24 +96,25 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
     char reason[64];
     int version;
     schema_state state = schema_compare(rows, &version);
-    snprintf(reason, sizeof(reason), "it is at migration %d", version);
+    snprintf(reason, sizeof(reason), "the database is at migration %d", version);
     if (state == SCHEMA_TOO_OLD)
         set_incompatible(conn, DATABASE_NOT_MIGRATED, reason);
     else if (state == SCHEMA_FUNCTIONS)
-        set_incompatible(conn, DATABASE_NOT_MIGRATED, "it lacks SQL functions of this build");
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, "SQL functions of this build are missing");
     else if (rows_null(rows, 0, 2))
         set_incompatible(conn, DATABASE_NOT_MIGRATED, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
         set_incompatible(conn, DATABASE_FORBIDDEN,
-                         conn->group == DB_WRITES ? "the role may not write to all tables"
-                                                  : "the role may not read all tables");
+                         conn->group == DB_WRITES ? "the role lacks rights to read or write"
+                                                  : "the role lacks rights to read");
     else if (conn->group == DB_STANDBY)
         send_check(conn, STATEMENT_cluster_identity, NULL, on_compared);
     else
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* While the primary's identity is unknown, a standby is not used, and no error is reported. */
+/* Compares a standby with the primary. While the primary's identity is unknown, the standby is not
+ * used, and no error is logged. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;
@@ -119,8 +123,8 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
     else if (primary != 0)
         set_incompatible(
             conn, DATABASE_NOT_MIGRATED,
-            "it is no standby of the primary's database, or not yet of its timeline, or asked "
-            "as another role");
+            "the server is no standby of the primary, or not on its timeline yet, or the database "
+            "or role differs");
     else
         check_again_later(conn);
 }
@@ -162,7 +166,6 @@ void db_conn_suspend(db_conn *conn, const char *reason)
         set_incompatible(conn, DATABASE_NOT_MIGRATED, reason);
 }
 
-/* No request waits for a standby after another one did not answer. */
 void db_conns_suspend_standbys(db_conns *conns, const char *reason)
 {
     const db_conn_span *span = &conns->group[DB_STANDBY];
@@ -178,7 +181,7 @@ static void send_ready_check(db_conn *conn, query_done done)
     send_check(conn, STATEMENT_ready, &p, done);
 }
 
-/* If the check passes, the connection stays usable. */
+/* Handles the result of a check of a usable connection. */
 static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_conn *conn = arg;
@@ -211,7 +214,6 @@ void db_conn_check(db_conn *conn)
     send_ready_check(conn, on_checked);
 }
 
-/* Checks the identity again, since nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
     const db_conn_span *span = &conns->group[DB_STANDBY];
@@ -235,7 +237,7 @@ void db_conn_give_up(const db_conn *conn, int64_t now_ms)
     if (!is_away || atomic_load(&side->usable_count) > 0)
         return;
     if (reason[0] == '\0')
-        reason = "it does not accept connections";
+        reason = "the database does not accept connections";
     atomic_store(&side->refuses, error_message_is_answer(reason));
     atomic_store(&side->given_up, true);
     if (!note_event(side, DATABASE_AWAY))

@@ -1,6 +1,7 @@
 /*
- * db_conns.c: opens the connections of a loop again after they were lost, and chooses the one for
- * the next statement. While no connection is up only the first one is tried.
+ * db_conns.c: opens the connections of a loop, also after they were lost, and chooses the
+ * connection for the next statement. While the primary is away, only the first connection of loop 0
+ * is tried.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,16 +16,15 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* if all busy connections are busy for longer, another one is used. It is
-                  * better to wait for a quick statement: few large ones cost less than many
-                  * small ones */
-    AUTH_WATCHER_WAIT_MS = 20, /* between two checks whether the auth_watcher is connected */
-    DATABASE_WAIT_MS = 100,    /* between two checks whether another loop is connected */
-    AUTH_WATCHER_FIRST_MS =
-        1000,              /* the auth_watcher connects before the loops for at most this time */
-    SLOTS_RETRY_MS = 1000, /* between two checks whether slots.c allows a connection */
-    READS_LARGE = 32,      /* an answer that arrived in this many reads is large */
-    READ_PAUSE_NS = 150 * 1000, /* the pause before the next read of a large answer */
+    SLOW_MS = 2, /* if all busy connections have been busy for 2 ms, another connection is used.
+                  * Before that, requests wait: one large batch costs less than many small ones */
+    AUTH_WATCHER_WAIT_MS = 20, /* pause between two checks whether the auth watcher is connected */
+    DATABASE_WAIT_MS = 100,    /* pause between two checks whether another loop is connected */
+    /* The first connections of the groups wait up to 1 second for the auth watcher's connection. */
+    AUTH_WATCHER_FIRST_MS = 1000,
+    SLOTS_RETRY_MS = 1000,      /* pause between two checks whether slots.c allows a connection */
+    READS_LARGE = 32,           /* an answer that took at least 32 reads of the socket is large */
+    READ_PAUSE_NS = 150 * 1000, /* pause before the next read of a large answer */
 };
 
 /* --- the epoll set --- */
@@ -39,7 +39,7 @@ static void update_epoll(db_conn *conn)
     if (fd == conn->watched_fd && events == conn->watched_events && serial == conn->watched_serial)
         return;
     how.events = (events & ASYNC_READ ? EPOLLIN : 0u) | (events & ASYNC_WRITE ? EPOLLOUT : 0u);
-    /* A closed socket has left the set by itself, and its number may be in use again. */
+    /* The kernel removes a closed socket from the set, and a new socket may have its number. */
     if (fd >= 0 && epoll_ctl(conn->owner->epoll_fd, EPOLL_CTL_MOD, fd, &how) != 0 &&
         epoll_ctl(conn->owner->epoll_fd, EPOLL_CTL_ADD, fd, &how) != 0)
         async_conn_drop(conn->async, strerror(errno));
@@ -50,9 +50,10 @@ static void update_epoll(db_conn *conn)
 
 /* --- large answers --- */
 
-/* PostgreSQL sends 8 KiB at a time, and each wakes the loop. So a large answer is read in larger
- * parts, with pauses in which less arrives than the socket holds. Batches of boxes are a quarter
- * faster. */
+/* PostgreSQL sends an answer in parts of 8 KiB, and each part would wake the loop. So the loop
+ * pauses between the reads of a large answer, and reads several parts at once. The pause is too
+ * short to fill the buffer of the socket. Batch reads of boxes are a quarter faster with these
+ * pauses. */
 static void pause_reading(db_conn *conn)
 {
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = READ_PAUSE_NS}};
@@ -76,7 +77,7 @@ static void resume_reading(db_conns *conns)
     }
 }
 
-/* Reports a failed attempt to slots.c. */
+/* Reports failed attempts to connect to slots.c. */
 static void report_failed_attempt(db_conn *conn)
 {
     unsigned failures = conn->status->failed_attempts;
@@ -85,7 +86,7 @@ static void report_failed_attempt(db_conn *conn)
     conn->reported_failures = failures;
 }
 
-/* Updates the state after anything that may have happened to the connection. */
+/* Sets the state and the epoll events of a connection, which may have been opened or lost. */
 static void update_conn(db_conn *conn, int64_t now_ms)
 {
     report_failed_attempt(conn);
@@ -105,9 +106,10 @@ static bool serves_batched_reads(db_group group)
     return group == DB_READS || group == DB_STANDBY;
 }
 
-/* The number of connections of a group that are used without regard to SLOW_MS. One read per core
- * keeps PostgreSQL busy; more would only make the batches smaller. Writes wait for the disk, and
- * PostgreSQL commits together those that wait at the same time. */
+/* The number of connections of a group that are used at the same time without regard to SLOW_MS.
+ * One batched read for each core keeps PostgreSQL busy; more statements would only make the batches
+ * smaller. For writes there is no limit: they wait for the disk, and PostgreSQL flushes several
+ * commits at once. */
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
@@ -118,8 +120,9 @@ static size_t quick_connections(const db_conns *conns, db_group group)
     return loops >= conns->cores ? 1 : conns->cores / (loops == 0 ? 1 : loops);
 }
 
-/* Most reads are batched, and most batched reads have half of a request's time: see limits_of() in
- * query_batch.c. Other limits are sent with the statement. */
+/* The options of a group's connections. Their statement_timeout is the one of most statements of
+ * the group, half of --database-timeout-ms for batched reads: see limits_of() in query_batch.c. A
+ * statement with other limits sends them before it. */
 static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
@@ -211,9 +214,10 @@ void db_conns_free(db_conns *conns)
     free(conns);
 }
 
-/* The size of an answer is not known before libpq has received all of its rows. So a large answer
- * is aborted while it arrives, if the memory budget is used up. Other requests of its statement are
- * sent again. */
+/* Aborts a large answer while it arrives, if the memory budget is used up. The size of an answer is
+ * unknown until it is complete. If the statement carried several requests, they are sent again one
+ * at a time.
+ */
 static void check_memory(db_conn *conn)
 {
     if (conn->status->received == 0 || !memory_is_used_up(&conn->owner->server->memory))
@@ -236,7 +240,8 @@ void db_conns_on_socket(db_conns *conns, size_t number)
     update_conn(conn, clock_ms());
 }
 
-/* True if the auth_watcher has reached the primary since all connections were lost. */
+/* True if the auth watcher has connected to the primary since the loops lost their last usable
+ * connection. */
 static bool auth_watcher_is_connected(const db_conns *conns)
 {
     int64_t auth_watcher_ok_ms = atomic_load(&conns->server->database.auth_watcher_ok_ms);
@@ -244,8 +249,9 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* True if each loop that may be open has a connection of each group to this database. A loop that
- * lacks one can't serve all requests. */
+/* True if each loop that may have connections has an open connection of each group to the primary
+ * or, with `of_standby`, an open connection to a standby. A loop that lacks a group can't serve all
+ * requests. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
@@ -262,8 +268,8 @@ static bool loops_are_complete(const server_state *server, bool of_standby)
     return true;
 }
 
-/* True if a connection of any loop to the primary is usable, or one of this loop to a standby is
- * connected. */
+/* For a connection to the primary: true if any loop has a usable connection to it. For a connection
+ * to a standby: true if this loop is connected to a standby. */
 static bool database_is_reachable(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -276,15 +282,16 @@ static bool database_is_reachable(const db_conn *conn)
     return any_connected;
 }
 
-/* True if a connection may be tried. While the database is away only one is. PostgreSQL may have
- * too few slots, so the order is: the auth_watcher, for up to AUTH_WATCHER_FIRST_MS; the first
- * connections of each group; the others. */
+/* True if a connection is open or may be opened. PostgreSQL may have too few slots for all. So the
+ * first read connection of loop 0 comes first, then the auth watcher's connection, then the first
+ * connections of all groups and loops, then the others. The first connections wait for the auth
+ * watcher up to AUTH_WATCHER_FIRST_MS, the others until it is connected. */
 static bool may_connect(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
     bool of_standby = conn->group == DB_STANDBY;
     bool is_first = conn == &conns->all[conns->group[conn->group].first];
-    /* A connection that was just lost is still in its old state. */
+    /* The state of a connection that was just lost is not yet DB_CONN_DOWN. */
     if (async_conn_is_wanted(conn->async) || conn->state != DB_CONN_DOWN)
         return true;
     if (!slots_allow(conn->side, conn->rank))
@@ -299,7 +306,7 @@ static bool may_connect(const db_conn *conn)
            clock_ms() >= atomic_load(&conn->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* The time when db_conns_tick must handle a connection next. */
+/* The time when db_conns_tick is due for a connection. */
 static int64_t conn_due_ms(const db_conn *conn)
 {
     bool serves = db_conn_is_usable(conn);
@@ -323,7 +330,7 @@ static int64_t conn_due_ms(const db_conn *conn)
     return due;
 }
 
-/* Closes a connection that slots.c does not allow any more, once no query is pending. */
+/* Closes a connection that slots.c does not allow any more, if it has no pending query. */
 static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 {
     if (!async_conn_is_wanted(conn->async) || conn->status->pending > 0 ||
@@ -366,7 +373,8 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* True if the connection can't be made although others can, or is not allowed to be made. */
+/* True if a connection is down because slots.c does not allow it, or because it can't be opened:
+ * the last attempts failed, even those after another connection had become usable. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->side, conn->rank))
@@ -375,9 +383,9 @@ static bool is_refused(const db_conn *conn)
            conn->retry_now_ms + AWAY_AFTER_MS < clock_ms();
 }
 
-/* Looks at the connections of this loop and group first: those of another loop may still count as
- * usable although the database has become incompatible. The first connection of the group decides
- * whether PostgreSQL refuses the group, since the others are not tried before it is up. */
+/* Examines the loop's connections of the group before database_is_away(), which may still count
+ * another loop's connection as usable after the database has become incompatible. The group's first
+ * connection decides whether PostgreSQL rejects the group: the others are not tried before it. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
     const db_conn_span *span = &conns->group[group];
@@ -397,8 +405,8 @@ size_t db_conns_usable(const db_conns *conns, db_group group)
 {
     size_t usable = 0;
     const database *d = &conns->server->database;
-    /* The standbys must have been compared with the present primary. A connection that came up
-     * later may lead to another one. */
+    /* Standbys are unusable until they are compared with the present primary. A connection that
+     * became usable after its identity was read may lead to another primary. */
     if (group == DB_STANDBY &&
         (conns->cluster_identity != atomic_load(&d->cluster_identity) ||
          atomic_load(&d->identity_connect_count) != atomic_load(&d->primary.connect_count)))
@@ -423,7 +431,7 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
+    int64_t slow_ms = INT64_MIN; /* the time when all busy ones have been busy for SLOW_MS */
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];
         if (!db_conn_is_usable(conn))

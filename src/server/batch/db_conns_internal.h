@@ -8,8 +8,8 @@
 #include "server/batch/slots.h"
 
 enum {
-    AWAY_AFTER_FAILURES = 2, /* failed attempts to connect: then the database is away */
-    AWAY_AFTER_MS = 1000     /* an attempt that lasts longer counts as failed */
+    AWAY_AFTER_FAILURES = 2, /* after 2 failed attempts to connect the database is away */
+    AWAY_AFTER_MS = 1000     /* after 1 second without a usable connection it is away, too */
 };
 
 struct db_conn {
@@ -19,19 +19,19 @@ struct db_conn {
     async_conn *async;
     const async_status *status; /* the status of `async` */
     db_conn_state state;
-    bool incompatible;            /* the last check failed; kept during the next check */
-    bool recheck_pending;         /* it is checked while usable, see db_conn_check_after */
-    db_conn_checked on_rechecked; /* NULL: nobody waits for the check */
+    bool incompatible;            /* the last check failed; unchanged during the next check */
+    bool recheck_pending;         /* db_conn_check_after has begun a check */
+    db_conn_checked on_rechecked; /* called after that check; may be NULL */
     void *recheck_arg;
-    int64_t retry_ms;
-    int64_t down_ms; /* since when it is down */
+    int64_t retry_ms; /* time of the next check, if it is incompatible */
+    int64_t down_ms;  /* since when it is down */
     unsigned connect_count_seen;
-    int64_t retry_now_ms; /* when it was last told to retry at once */
+    int64_t retry_now_ms; /* when async_conn_retry_now was called last */
     uint64_t tag;
     int rank;                   /* see slots.h */
-    unsigned reported_failures; /* to connect, that were reported to slots.c */
-    bool reading_paused;        /* a large answer arrives: its socket is not read for a moment */
-    int watched_fd;             /* as in the epoll set; -1: not in the set */
+    unsigned reported_failures; /* failed attempts to connect that slots.c was informed of */
+    bool reading_paused;        /* a large answer arrives: the socket is not read until the timer */
+    int watched_fd;             /* the socket in the epoll set; -1: none */
     unsigned watched_events;
     unsigned watched_serial;
 };
@@ -44,11 +44,11 @@ typedef struct db_conn_span {
 struct db_conns {
     server_state *server;
     size_t loop;              /* the loop's number */
-    int64_t cluster_identity; /* identity of the primary that the standbys were compared with */
+    int64_t cluster_identity; /* the primary's identity, which standbys are compared with */
     stats *stats;
     int epoll_fd;
     int pause_timer_fd;    /* a timerfd */
-    bool pause_timer_runs; /* it was started */
+    bool pause_timer_runs; /* the timer was started and has not expired */
     db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;
@@ -61,7 +61,7 @@ static inline database_side *db_side_of(server_state *server, db_group group)
     return group == DB_STANDBY ? &both->standby : &both->primary;
 }
 
-/* When the database counts as away, unless a connection comes up before. */
+/* The time from which the database counts as away, if no connection becomes usable before. */
 static inline int64_t db_conn_away_ms(const db_conn *conn)
 {
     int64_t last_lost_ms = atomic_load(&conn->side->last_lost_ms);
@@ -75,7 +75,7 @@ static inline bool db_conn_is_usable(const db_conn *conn)
 
 /* --- db_conn_state.c --- */
 
-/* Checks standbys again if the primary has changed. */
+/* Checks the standbys again if the identity of the primary has changed. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms);
 
 /* The only function that changes the state of a connection. */
@@ -84,8 +84,9 @@ void db_conn_set_state(db_conn *conn, db_conn_state to);
 /* Checks the schema and the rights of a connection that is up. */
 void db_conn_check(db_conn *conn);
 
-/* Declares the database away if no connection is usable and this one has failed to connect often or
- * long enough. Then requests get 503. Logs it once. The connection must be down. */
+/* Declares the database away if no connection of any loop is usable, and `conn`, which is down, has
+ * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. Then requests get 503. The
+ * outage is logged once. */
 void db_conn_give_up(const db_conn *conn, int64_t now_ms);
 
 #endif

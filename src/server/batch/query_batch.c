@@ -1,6 +1,6 @@
 /*
- * query_batch.c: one statement for requests at the front of a queue: its members, how they
- * get their rows, and which of them are sent again after it has failed.
+ * query_batch.c: a batch is one statement and its members, the requests that it carries. This file
+ * sends batches, passes the members their rows, and repeats members of failed statements.
  */
 #include <stdlib.h>
 #include "base/clock.h"
@@ -8,21 +8,21 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512, /* in one statement: more are not faster, and make other requests wait longer */
-    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes; one request alone
-                        * may exceed it */
-    TRIES_MAX = 8,     /* if an operator kills all connections, each may fail a request once
-                        * before the server notices */
-    LOCK_MS = 200, /* an unbatched or isolated write waits no longer for a lock. Then it is queued
+    KEYS_MAX = 512,    /* in a statement of several requests: more keys are not faster */
+    WEIGHT_MAX = 4096, /* the sum of `weight` in a statement of several requests */
+    TRIES_MAX = 8, /* how often a request is sent. If an operator ends all connections, a request
+                    * may fail on one connection after the other before the server notices */
+    LOCK_MS = 200, /* lock_timeout of an unbatched or isolated write. After it the write is queued
                     * again, so that a long transaction does not keep a connection busy */
-    BATCHED_LOCK_MS = 20, /* a batched write skips locked rows. It can only wait for a transaction
-                           * that has inserted the same key and not ended yet */
-    READ_BYTES_MAX = 4 * 1024 * 1024,
-    WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
+    BATCHED_LOCK_MS = 20, /* lock_timeout of a batched write. It skips locked rows, and waits only
+                           * for a transaction that has inserted the same key and not ended yet */
+    READ_BYTES_MAX = 4 * 1024 * 1024,   /* limit of the parameters of a read */
+    WRITE_BYTES_MAX = 900 * 1024 * 1024 /* limit of the parameters of a write: PostgreSQL accepts
+                                         * messages of less than 1 GiB */
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: it is answered, or waits again */
+    request *request; /* NULL: the request is answered, or queued again */
     size_t first_key;
 } batch_member;
 
@@ -33,18 +33,18 @@ struct query_batch {
     db_group group;
     size_t key_count;
     size_t member_count;
-    size_t rows_held;          /* bytes of its rows that are counted in server.memory */
-    size_t refs;               /* to its rows: the statement, and requests in helper threads */
-    size_t pending_statements; /* its statement, and the query for the WAL position after a write or
-                                * before a read of a standby */
-    bool alone;                /* its one request is sent by itself */
-    bool isolated;             /* it comes from the isolated queue */
-    int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
-    tenant_use *tenant;  /* NULL: not counted */
-    bool may_have_run;   /* it was sent, so PostgreSQL may have executed it */
-    bool streams;        /* its one request receives the rows one by one */
+    size_t rows_held; /* bytes of `rows` that are counted in server.memory */
+    size_t refs;      /* one of the statement, and one of each job of a helper thread */
+    /* Counts the statement, the query for a WAL position, and the check after a failure. */
+    size_t pending_statements;
+    bool alone;          /* its only member is retried alone or isolated */
+    bool isolated;       /* its only member comes from the isolated queue */
+    int64_t ends_ms;     /* when statement_timeout is over; INT64_MAX: no retry is possible then */
+    tenant_use *tenant;  /* NULL: the statement is not counted for its tenant */
+    bool may_have_run;   /* the statement was sent, so PostgreSQL may have executed it */
+    bool streams;        /* its only member receives the rows one by one */
     bool suspect;        /* the schema or the role may be at fault: the connection is checked */
-    bool incompatible;   /* that check failed too */
+    bool incompatible;   /* the check of the connection has failed */
     cardbox_error error; /* why the statement failed, kept during the check */
     store_rows *rows;
     batch_member member[];
@@ -69,7 +69,8 @@ void batch_unref(query_batch *batch)
     free(batch);
 }
 
-/* One of its statements has ended. */
+/* Counts a pending statement of a batch as ended. After the last pending statement the batch is
+ * freed, unless a helper thread still uses its rows. */
 static void end_statement(query_batch *batch)
 {
     if (--batch->pending_statements > 0)
@@ -87,8 +88,8 @@ static bool needs_own_statement(const request *r)
            r->ticket.isolated;
 }
 
-/* Chooses the first request and those behind it that one statement can carry. Returns their number.
- */
+/* Chooses the first request and those behind it that one statement can carry. Returns the number of
+ * chosen requests. */
 static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
@@ -106,7 +107,7 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     return count;
 }
 
-/* Moves requests from their queue into a new batch, their keys into the scratch buffer. */
+/* Moves requests from their queue to a new batch, and copies their keys to the scratch buffer. */
 static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
@@ -145,13 +146,13 @@ static void build_params(params *p, const query_batch *batch, const request *fir
         first->ticket.build(p, first->ticket.keys);
     else
         kind->build(p, keys->data, batch->key_count, batch->isolated);
-    params_made_of(p, keys); /* fails if memory ran out while the keys were copied */
+    params_made_of(p, keys); /* marks the parameters as failed if copying keys failed */
 }
 
-/* The time limits of a statement. A request that is sent alone, after a failure or isolated, has
- * all the time that it has left. An unbatched request, and a read of boxes in a batch of its own,
- * have the whole time of a request. All others have half of it: if one member makes the statement
- * slow, the others can be sent again in the other half. */
+/* The time limits of a statement. A request that is isolated or retried alone has the rest of its
+ * time. An unbatched request has --database-timeout-ms, and so has a read of boxes on the primary
+ * that is the only member of its batch. Any other batch has half of --database-timeout-ms: if one
+ * member makes the statement slow, the others can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -164,7 +165,7 @@ static query_limits limits_of(const query_batch *batch, const request *first)
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
-            limits.lock_ms = (limits.statement_ms + 1) / 2; /* the error comes in time */
+            limits.lock_ms = (limits.statement_ms + 1) / 2; /* below the statement timeout */
     } else if (QUEUE_KINDS[batch->kind].key_size == 0 ||
                (batch->kind == BATCH_BOXES && batch->group == DB_READS &&
                 batch->member_count == 1)) {
@@ -180,7 +181,7 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
-/* Sets the time limits, and counts the batch in the statistics and for its tenant. */
+/* Sets the time limits of a batch, and counts it in the statistics and for its tenant. */
 static void set_limits_and_count(query_batch *batch, const request *first, query_limits *limits)
 {
     batcher *b = batch->batcher;
@@ -198,7 +199,7 @@ static void set_limits_and_count(query_batch *batch, const request *first, query
     }
 }
 
-/* Sends the statement; on a standby after a query for its replay position. */
+/* Sends the statement of a batch. On a standby a query for its replay position is sent before. */
 static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
@@ -247,7 +248,8 @@ void batch_send(batcher *b, request *first, db_conn *to)
 
 /* --- answers --- */
 
-/* Queues a member again: in the isolated queue, or at the front of its own. */
+/* Queues a member again: at the end of the isolated queue, or at the front of the queue of its
+ * kind. A request that was sent to a standby is queued for the primary. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
@@ -260,14 +262,14 @@ static void queue_again(query_batch *batch, request *r, bool isolated)
     tally_add(&b->stats->retries, 1);
 }
 
-/* True if other transactions have locked the rows of a member. */
+/* True if the outcome of a batched write is that other transactions have locked its rows. */
 static bool is_locked(const query_batch *batch, const batch_rows *mine)
 {
     return QUEUE_KINDS[batch->kind].is_locked != NULL && mine->start[0] < mine->start[1] &&
            QUEUE_KINDS[batch->kind].is_locked(batch->rows, mine->row[mine->start[0]]);
 }
 
-/* Removes a member, which is answered next. */
+/* Removes a member, which the caller answers next. */
 static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
@@ -275,7 +277,8 @@ static void end_member(query_batch *batch, request *r)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* `position`: the WAL position after the write; empty: not known. */
+/* Answers the members of a batch from its rows, and queues members with locked rows again.
+ * `position` is the WAL position after a write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
     batcher *b = batch->batcher;
@@ -301,7 +304,7 @@ static void answer_batch(query_batch *batch, slice position)
         end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (QUEUE_KINDS[batch->kind].writes) { /* a committed write is always answered as such */
+        if (QUEUE_KINDS[batch->kind].writes) { /* no limit applies to a committed write */
             r->answer.body.max = SIZE_MAX / 4;
             r->memory.budget = NULL;
             r->ticket.was_written = true;
@@ -318,7 +321,8 @@ bool batch_answer_without_position(query_batch *batch)
     return true;
 }
 
-/* Sends members to the primary: all, or those that need more than the standby has replayed. */
+/* Queues members of a batch for the primary: all, or those whose `at_least` the standby has not
+ * replayed. */
 static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->member_count; i > 0; i--) {
@@ -328,14 +332,14 @@ static void pass_to_primary(query_batch *batch, bool all)
     }
 }
 
-/* Rejects rows of a standby whose replay position is not known yet. */
+/* Queues all members for the primary if a standby's rows arrive before its replay position. */
 static void reject_if_position_unknown(query_batch *batch)
 {
     if (batch->group == DB_STANDBY && batch->pending_statements > 1)
         pass_to_primary(batch, true);
 }
 
-/* A request that receives rows one by one has the last, or needs no more. */
+/* Answers a request that receives rows one by one: it has the last row, or needs no more. */
 static void end_stream(query_batch *batch)
 {
     request *r = batch->member[0].request;
@@ -351,7 +355,7 @@ static bool on_row(void *arg, store_rows *row)
     reject_if_position_unknown(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->batcher->stats->rows, 1);
-    if (r == NULL) { /* it is answered already: the rest is ignored */
+    if (r == NULL) { /* the request was answered or removed: its rows are ignored */
         rows_free(row);
         return true;
     }
@@ -379,7 +383,8 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* The write before it has been committed, even if this query failed. */
+/* Handles the result of the query for the WAL position. If batch->rows is set, the write before the
+ * query has been committed, even if the query failed. */
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -390,8 +395,8 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* The read after this query sees at least this position. Members that need no more are answered by
- * that read. */
+/* Handles the replay position of a standby. The read that was sent after this query sees at least
+ * that position. Members that require a later position are queued for the primary. */
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -401,9 +406,9 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
         b->replayed = (uint64_t)rows_int8(rows, 0, 0);
         b->replayed_ms = clock_ms();
     } else if (rows != NULL) {
-        db_conn_suspend(batch->conn, "it is no standby any more");
+        db_conn_suspend(batch->conn, "the server is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_suspend_standbys(b->conns, "it does not answer");
+        db_conns_suspend_standbys(b->conns, "the standby does not answer");
     }
     pass_to_primary(batch, !is_standby);
     rows_free(rows);
@@ -412,28 +417,29 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 
 /* --- failures --- */
 
-/* True if a write may have been committed although it failed. */
+/* True if a write may have been committed although its statement failed. */
 static bool outcome_is_unknown(const query_batch *batch, const cardbox_error *err)
 {
     return QUEUE_KINDS[batch->kind].writes && batch->may_have_run && !error_is_refusal(err);
 }
 
-/* The connection was lost, or PostgreSQL did not answer. */
+/* True if the connection was lost, or PostgreSQL did not answer in time. */
 static bool is_lost(const cardbox_error *err)
 {
     return (err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT) &&
            !error_is_refusal(err);
 }
 
-/* True if the statement's time is over, but not that of its requests. An earlier timeout is the
- * effect of a cancel request. */
+/* True if a statement failed at its time limit, and its members have time left. A timeout before
+ * that limit is the effect of a cancel request. */
 static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
 }
 
-/* True if a member is sent again. A refused statement had no effect. One with an unknown outcome is
- * repeated only if that is safe. A locked one is repeated until its time is over. */
+/* True if a member of a failed statement is sent again. A statement that PostgreSQL rejected had no
+ * effect. A write with an unknown outcome is repeated only if it is `replayable`. A write that
+ * found a locked row is repeated until its time is over. */
 static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOMEM)
@@ -442,7 +448,7 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
         return err->status != CARDBOX_TOO_LARGE || batch->member_count > 1;
     if (batch->incompatible)
         return false;
-    if (batch->suspect && !r->ticket.passed_check) /* the database may have changed since */
+    if (batch->suspect && !r->ticket.passed_check) /* the check passed: tried once more */
         return true;
     if (err->status == CARDBOX_BUSY)
         return true;
@@ -456,14 +462,15 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
            (err->retryable && err->status != CARDBOX_TOO_LARGE);
 }
 
-/* A request that found a lock, or took too long, although it was sent by itself, is isolated. */
+/* True if the only member of a failed batch is queued in the isolated queue, because it found a
+ * locked row or took too long. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
     return batch->member_count == 1 && !is_lost(err) && batch->group != DB_STANDBY &&
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* Why it is unknown whether a write was committed. */
+/* The reason why it is unknown whether a write was committed. */
 static const char *why_unknown(cardbox_status status)
 {
     switch (status) {
@@ -494,13 +501,15 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
         http_error_send_store(r, err);
 }
 
-/* From the last to the first, since members that are sent again go to the front of their queue. One
- * member must not fail the others, so they are sent alone. */
+/* Queues each member of a failed batch again, or answers it with an error. The last member comes
+ * first, since each goes to the front of the queue. Unless the connection was lost, members of the
+ * primary are sent alone, so that the member that causes the error fails alone. */
 static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
     bool alone = !is_lost(err) && batch->group != DB_STANDBY;
-    /* A batch would fail with the tenant's next reads: they need more memory than there is. */
+    /* The tenant's next reads may need too much memory too, and would fail the batches they are in.
+     */
     if (batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
         !QUEUE_KINDS[batch->kind].writes && batch->member[0].request != NULL)
         tenant_isolate(batch->batcher, batch->group, request_tenant(batch->member[0].request));
@@ -520,7 +529,7 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
     }
 }
 
-/* The result of the check after a failed statement. */
+/* Handles the result of the check after a failed statement. */
 static void on_conn_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
@@ -529,8 +538,8 @@ static void on_conn_checked(void *arg, bool fit)
     end_statement(batch);
 }
 
-/* A failure is the request's own until the check of the database fails too. Standbys are checked as
- * well, but the requests do not wait for that: the primary answers them. */
+/* Handles the failure of a statement. If the database may be incompatible, its members wait for a
+ * check of the connection. A standby is checked too, but its members go to the primary at once. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = batch->group != DB_STANDBY;

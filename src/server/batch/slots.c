@@ -1,7 +1,7 @@
 /*
- * slots.c: the connectors, the ranks of connections, and how many of them may be open. Any thread
- * may call these functions: the numbers are atomic, and each loop opens and closes its own
- * connections.
+ * slots.c: the connectors, the ranks of connections, and the number of connections that may be
+ * open. Any thread may call the functions: the numbers are atomic, and each loop opens and closes
+ * its own connections.
  */
 #include "server/batch/slots.h"
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "app/log.h"
 
 enum {
-    GROUPS = DB_STANDBY,   /* the groups of the primary */
-    OPEN_LEAST = GROUPS,   /* connections that are never closed: the first ones of loop 0 */
-    SPARED = 2,            /* slots that are left to others, such as the command line */
-    PLENTY = 5,            /* with more free slots than these several are used at once */
-    GROW_AFTER_MS = 20000, /* without trouble */
-    FULL_MS = 5000,        /* time after a 53300 in which PostgreSQL counts as full */
-    LOG_MS = 60000         /* between two log lines about connections refused for one reason */
+    GROUPS = DB_STANDBY,   /* number of groups of connections to the primary */
+    OPEN_LEAST = GROUPS,   /* the first connections of loop 0: closed only for the auth watcher */
+    SPARED = 2,            /* slots that are left to other programs, such as the command line */
+    PLENTY = 5,            /* every 4 free slots above 5 raise open_max by 1 more */
+    GROW_AFTER_MS = 20000, /* pause after open_max was lowered, before it is raised */
+    FULL_MS = 5000,        /* how long slots are the cause of 503 after an error 53300 */
+    LOG_MS = 60000         /* between two log lines about rejected connections with one SQLSTATE */
 };
 
-#define STATES_STARTING "57P" /* PostgreSQL starts or stops: that is logged as an outage */
+#define STATES_STARTING "57P" /* SQLSTATEs while PostgreSQL starts or stops: an outage */
 
 void slots_init(server_state *server)
 {
@@ -49,7 +49,7 @@ bool database_close(database *d)
     return connector_free(d->standby.connector) && ended;
 }
 
-/* Counts the connections with lower ranks. */
+/* The rank of a connection is the number of connections with lower ranks. */
 int slots_rank(const server_state *server, size_t loop, db_group group, size_t index)
 {
     const settings *set = server->set;
@@ -132,7 +132,8 @@ static void raise_open_max(database_side *side, int to)
         log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
-/* Logs another reason than the last one at once, the same one again after LOG_MS. */
+/* Logs a rejected connection. If its SQLSTATE is that of the last rejection, it is logged only
+ * LOG_MS after the last log line. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);

@@ -1,12 +1,12 @@
 /*
- * tenants.c: fairness between tenants: selects the request that gets a free connection. Tenants are
- * served in rotation, so that the slow requests of one tenant do not delay the others.
+ * tenants.c: fairness between tenants: selects the next request of a fair or an isolated queue, so
+ * that slow requests of one tenant do not delay the other tenants.
  */
 #include <string.h>
 #include "base/clock.h"
 #include "server/batch/batcher_internal.h"
 
-enum { ISOLATED_MS = 10000 }; /* how long new requests of a tenant are isolated */
+enum { ISOLATED_MS = 10000 }; /* how long tenant_isolate isolates new requests */
 
 static tenant_use *find_tenant(batcher *b, slice tenant)
 {
@@ -25,7 +25,7 @@ static bool is_idle(const tenant_use *t)
     return true;
 }
 
-/* The idle tenant whose last statement is the oldest; NULL: none is idle. */
+/* Returns the idle tenant whose last statement is the oldest; NULL: no tenant is idle. */
 static tenant_use *least_recently_served(batcher *b)
 {
     tenant_use *found = NULL;
@@ -37,8 +37,8 @@ static tenant_use *least_recently_served(batcher *b)
     return found;
 }
 
-/* The entry of a tenant. A new tenant may replace an idle one. NULL: all are in use, or the
- * name is too long. */
+/* Returns the entry of a tenant. If all entries are used, a new tenant replaces an idle one. NULL:
+ * no tenant is idle, or the name is too long. */
 static tenant_use *find_or_add_tenant(batcher *b, slice tenant)
 {
     tenant_use *entry = find_tenant(b, tenant);
@@ -69,7 +69,7 @@ void tenant_isolate(batcher *b, db_group group, slice tenant)
         t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
 }
 
-/* The tenant that was served longest ago comes first: round robin. */
+/* The next request is that of the tenant whose last statement was sent the longest time ago. */
 request *tenant_next_isolated(batcher *b, db_group group)
 {
     request *next = NULL;

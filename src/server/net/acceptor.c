@@ -1,7 +1,7 @@
 /*
- * acceptor.c: before each connection the accepting loop decides which loop accepts it. To hand
- * over, it stops watching the socket and wakes the other loop, so each loop changes only its own
- * epoll set.
+ * acceptor.c: before each connection, the accepting loop decides which loop accepts it. If that is
+ * another loop, the accepting loop stops watching the socket and wakes the other loop. So each loop
+ * changes only its own epoll set.
  */
 #include "server/net/acceptor.h"
 #include <errno.h>
@@ -11,9 +11,8 @@
 #include "server/loop.h"
 
 enum {
-    AT_ONCE =
-        32,    /* connections accepted in one iteration of the loop; its clients wait meanwhile */
-    SLACK = 2, /* clients by which the accepting loop may exceed another before it hands over */
+    AT_ONCE = 32, /* connections accepted in one iteration, in which the loop's clients wait */
+    SLACK = 2,    /* another loop accepts if it has at least this number of clients less */
     PAUSE_MS = 10
 };
 

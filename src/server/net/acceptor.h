@@ -1,36 +1,39 @@
 /*
- * acceptor.h: accepts connections from the listening socket. Every loop has a descriptor of
- * the socket, and one loop at a time accepts.
+ * acceptor.h: accepts connections from the listening socket. Every loop has a descriptor of the
+ * socket, but only one loop at a time, the accepting loop, accepts connections.
  */
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
 
 #include "server/net/http.h"
 
-/* The acceptor of one loop. While this loop accepts, the descriptor is in its epoll set. */
+/* The acceptor of one loop. */
 typedef struct acceptor {
     server_state *server;
-    size_t number; /* the loop's */
+    size_t number; /* the loop's number */
     int epoll_fd;
     uint64_t tag;
-    int fd;                  /* its descriptor of the socket, owned; -1: it accepts no more */
-    bool watched;            /* the descriptor is in the epoll set: this loop accepts */
-    int64_t paused_until_ms; /* too many connections, or out of memory */
+    int fd;                  /* the loop's descriptor of the listening socket; -1: closed */
+    bool watched;            /* `fd` is in the epoll set, because this is the accepting loop */
+    int64_t paused_until_ms; /* end of a pause: there were too many connections, or an error */
 } acceptor;
 
-/* The loop that accepts the next connection: the one with the fewest clients, or the accepting loop
- * `at` if it has hardly more. A loop that lacks database connections is chosen only if all do. With
- * SO_REUSEPORT the kernel would choose at random. */
+/* Returns the number of the loop that accepts the next connection: the loop with the fewest
+ * clients, or the accepting loop `at` if it has at most one client more. A loop that lacks database
+ * connections is chosen only if all loops lack some. With SO_REUSEPORT the kernel would choose a
+ * loop at random. */
 size_t acceptor_next(const stats *loops, size_t count, size_t at);
 
-/* The descriptor is ready: a connection waits. */
+/* Accepts waiting connections, or makes another loop the accepting loop. Called when `fd` is ready.
+ */
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms);
 
-/* Begins to watch the socket if this loop has become the accepting one, or its pause is over. */
+/* Begins to watch the socket if this loop has become the accepting loop, or if its pause is over.
+ */
 void acceptor_tick(acceptor *a, int64_t now_ms);
 int64_t acceptor_next_ms(const acceptor *a);
 
-/* Accepts the connections that wait already, unless `to` is NULL, and closes the descriptor. */
+/* Accepts the connections that are waiting now, unless `to` is NULL, and closes the descriptor. */
 void acceptor_close(acceptor *a, http *to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * http.c: libmicrohttpd in external epoll mode, one daemon for each loop: its options, and its
- * callbacks for each request from the request line to the end.
+ * http.c: each loop has an MHD_Daemon of libmicrohttpd in external epoll mode. This file sets its
+ * options, and has its callbacks for connections and requests.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,10 +15,10 @@
 #include "server/net/http_internal.h"
 
 enum {
-    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a part of the body. The
-                                    * library clears all of it for each request: 64 KiB made
-                                    * requests a third slower */
-    SPARES_MAX = 256,              /* exchanges kept for reuse */
+    CONNECTION_MEMORY = 16 * 1024, /* for the request line, headers and a part of the body.
+                                    * libmicrohttpd clears this memory for each request: 64 KiB
+                                    * made requests a third slower */
+    SPARES_MAX = 256,              /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
 };
@@ -33,10 +33,10 @@ static bool has_client_left(const request *r)
 static void close_connection(request *r)
 {
     exchange *x = (exchange *)r;
-    client_shut_down(x->client, "its request was given up", clock_ms());
+    client_shut_down(x->client, "the server gave up the request", clock_ms());
 }
 
-/* Lets the answer of `r` use the memory of an earlier answer. */
+/* Moves the memory of an earlier answer to the body of the answer of `r`. */
 static void reuse_memory(buf *memory, request *r)
 {
     buf_free(&r->answer.body);
@@ -52,7 +52,7 @@ static void lend_memory(request *r)
         reuse_memory(&h->large, r);
 }
 
-/* Suspends the connection: libmicrohttpd could close it while it is polled. */
+/* Suspends a connection that is polled, because libmicrohttpd could close it during a job. */
 static void suspend_polled(request *r)
 {
     exchange *x = (exchange *)r;
@@ -60,7 +60,7 @@ static void suspend_polled(request *r)
         http_suspend(x);
 }
 
-/* Keeps the memory of a sent answer for the next one. */
+/* Keeps the memory of a sent answer for later answers, if its size is suitable. */
 static void keep_memory(exchange *x)
 {
     buf *body = &x->request.answer.body, *to = NULL;
@@ -127,8 +127,8 @@ static void exchange_free(exchange *x)
     h->spare_count++;
 }
 
-/* Hides the query from the library: it would store each parameter in the connection's memory, and
- * close the connection if that is full. The text lies in writable memory of the library. */
+/* Hides the query from libmicrohttpd, which would store each parameter in the connection's memory,
+ * and would close the connection if that memory is full. `target` is in writable memory. */
 static void hide_query(const char *target)
 {
     const char *mark = strchr(target, '?');
@@ -136,7 +136,8 @@ static void hide_query(const char *target)
         *(char *)(uintptr_t)(mark + 1) = '\0';
 }
 
-/* The request line was received. The library passes the result to on_request as *context. */
+/* Called when a request line was received. Returns a new exchange, or NULL. libmicrohttpd passes
+ * the result to on_request as *context. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
@@ -159,7 +160,8 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-/* Answers of 503 may be very many: they are counted, and logged once a second. */
+/* The level at which a request is logged. Answers of 503 may be very frequent, so they are counted,
+ * and http_tick logs their number at most once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -217,10 +219,11 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
     *context = NULL;
 }
 
-/* --- the life of a request --- */
+/* --- requests --- */
 
-/* The library calls this with the headers, with each part of the body, and at its end. Then it
- * calls it in each run until there is an answer, except while the connection is suspended. */
+/* libmicrohttpd calls this after the headers, for each part of the body, and at the end of the
+ * body. Then it calls this in each run until an answer is queued, except while the connection is
+ * suspended. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *piece,
                                   size_t *piece_len, void **context)
@@ -242,7 +245,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_set_state(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.in_thread) /* a helper thread works on it */
+    if (x->request.job.in_thread) /* a helper thread works on the request */
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
@@ -268,7 +271,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         }
     } else if (*context != NULL) {
         client *c = *context;
-        /* The library does not complete requests whose query exceeded its memory. */
+        /* libmicrohttpd does not call on_completed if a query has exceeded the memory. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
         http_set_handshaking(h, c, false);
@@ -279,7 +282,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
     tally_set(&h->stats->clients_busy, h->clients.busy);
 }
 
-/* path.c and query.c decode paths and queries, because they handle NUL and "%2F". */
+/* Replaces libmicrohttpd's decoding of paths and queries: path.c and query.c decode them, and
+ * handle NUL and "%2F". */
 static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
     (void)arg;
@@ -287,9 +291,9 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-/* If libmicrohttpd 0.9.75 rejects a Content-Length or cookies, it sends two answers, and logs a
- * message before. So the server answers first. The rejected request is the only one with complete
- * headers that on_request was not called for. */
+/* Answers a request whose Content-Length or cookies libmicrohttpd 0.9.75 rejects. libmicrohttpd
+ * would send two answers, and logs a message before that. The rejected request is the only one with
+ * complete headers for which on_request was not called. */
 static void refuse_first(http *h)
 {
     const client *c;
@@ -396,15 +400,14 @@ int http_fd(const http *h)
     return h->fd;
 }
 
-/* The client's address is not used. */
+/* The address of the client is not used. */
 int http_accept(http *h, int listen_fd)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
-    MHD_add_connection(h->daemon, fd, &NOBODY,
-                       sizeof(NOBODY)); /* it closes the descriptor if it fails */
+    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* closes `fd` if it fails */
     h->pending = true;
     clients_check_idle(&h->clients, clock_ms());
     return 0;

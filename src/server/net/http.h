@@ -1,6 +1,6 @@
 /*
- * http.h: the HTTP connections of one loop. Only this folder uses the HTTP library; the rest of the
- * server sees requests.
+ * http.h: the HTTP connections of one loop. Only the files of src/server/net use libmicrohttpd;
+ * other files of the server use only requests.
  */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
@@ -9,10 +9,11 @@
 
 typedef struct http http;
 
-/* Installs the handler of the library's fatal errors. Called once, before threads start. */
+/* Installs the handler of libmicrohttpd's fatal errors. The server calls this once, before it
+ * starts threads. */
 void http_global_init(void);
 
-/* Other parts of the loop that requests use. */
+/* The members of a loop that requests use. */
 typedef struct http_parts {
     batcher *batcher;
     struct transfers *transfers;
@@ -20,30 +21,31 @@ typedef struct http_parts {
     struct jobs *jobs;
 } http_parts;
 
-/* NULL: out of memory, or the HTTP library has logged the reason. */
+/* Creates the HTTP state of a loop. NULL: out of memory, or libmicrohttpd has logged the reason. */
 http *http_new(server_state *server, stats *s, const http_parts *parts);
 
-/* Closes all connections. No request may be suspended. */
+/* Closes all connections and frees `h`. NULL is accepted. No request may be suspended. */
 void http_free(http *h);
 
-/* The descriptor to poll, and the time (clock_ms) at which http_run is due even if the descriptor
- * is not ready. */
+/* http_fd returns the descriptor to poll; http_next_ms the time, as clock_ms(), at which http_run
+ * or http_tick is due even if the descriptor is not ready. */
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
-/* Accepts a connection. Returns 0 or an errno; EAGAIN: no connection waits. */
+/* Accepts a connection. Returns 0, or an errno of accept4(); EAGAIN: no connection is waiting. */
 int http_accept(http *h, int listen_fd);
 
-/* http_fd is ready, and http_run is called next. */
+/* The caller reports that http_fd is ready, and calls http_run next. */
 void http_ready(http *h, int64_t now_ms);
 
 /* Reads requests, calls handlers, writes answers. */
 void http_run(http *h, int64_t now_ms);
 
-/* Closes connections whose request arrives too slowly. */
+/* Closes connections whose request arrives too slowly, and logs the number of answers of 503. */
 void http_tick(http *h, int64_t now_ms);
 
-/* Requests that began to arrive and whose answer is not completely sent. */
+/* Returns the number of requests that have begun to arrive and whose answer is not yet completely
+ * sent. */
 size_t http_active(const http *h);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * http_answer.c: sends answers. The library sends most of them with one system call. Streams and
+ * http_answer.c: sends answers. libmicrohttpd sends most answers with one system call. Streams and
  * large answers with gzip are produced while they are sent.
  */
 #include <stdlib.h>
@@ -10,17 +10,18 @@
 #include "server/response/response_format.h"
 
 enum {
-    GZIP_LEAST = 4 * 1024,    /* bytes: below, compression costs more than it saves */
-    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would delay other clients */
+    GZIP_LEAST = 4 * 1024,    /* smaller bodies are not compressed: it costs more than it saves */
+    GZIP_AT_ONCE = 64 * 1024, /* larger bodies are compressed in several steps of the loop */
     OK = 200,
     NOT_MODIFIED = 304
 };
 
-/* The status, coding and ETag of the answer that is sent, by the request's headers. */
+/* The status, content coding and ETag that an answer is sent with. They depend on the headers of
+ * the request. */
 typedef struct shown {
     unsigned status;
     bool gzip;
-    bool varies;          /* the coding depends on Accept-Encoding */
+    bool varies;          /* the answer depends on Accept-Encoding */
     char etag[ETAG_SIZE]; /* empty: none */
 } shown;
 
@@ -56,11 +57,11 @@ static void count_bytes(exchange *x, size_t len)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* A response from text that outlives it: static, or the request's. */
+/* Makes a response from a text that stays valid: it is static, or belongs to the request. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
     count_bytes(x, text.len);
-    /* The library does not write to the text, but its parameter is not const. */
+    /* libmicrohttpd does not write to the text, but its parameter is not const. */
     return MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.ptr,
                                            MHD_RESPMEM_PERSISTENT);
 }
@@ -102,7 +103,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 
 /* --- its headers --- */
 
-/* The current time for the Date header, formatted once a second. */
+/* The current time for the Date header. It is formatted once a second. */
 static const char *date_now(http *h)
 {
     struct tm parts;
@@ -114,7 +115,7 @@ static const char *date_now(http *h)
     return h->date;
 }
 
-/* Adds nothing if the value is NULL. */
+/* Adds a header, unless its value is NULL. Returns false if memory runs out. */
 static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
     return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
@@ -140,7 +141,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     return fine;
 }
 
-/* Closes the connection, so that the library's own answer is not sent. */
+/* Closes the connection after the answer, so that libmicrohttpd can't send an answer too. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;
@@ -159,7 +160,7 @@ void http_send_past(exchange *x)
         tally_add(&r->stats->body_bytes_out, text.len);
     buf_free(&out);
     request_set_state(r, REQUEST_SENDING);
-    client_shut_down(x->client, "its request is malformed", clock_ms());
+    client_shut_down(x->client, "the request is malformed", clock_ms());
 }
 
 enum MHD_Result http_send(exchange *x)

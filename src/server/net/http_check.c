@@ -1,7 +1,7 @@
 /*
- * http_check.c: sends two requests over socket pairs. The library must store headers and chunks at
- * the addresses that http_frame.c expects, and http_frame.c must notice a NUL in the headers. The
- * library must call a handler again that returned no answer.
+ * http_check.c: sends two requests over socket pairs. libmicrohttpd must store headers and chunks
+ * at the addresses that http_frame.c expects, and http_frame.c must notice a NUL in the headers. If
+ * a handler has queued no answer, libmicrohttpd must call it again.
  */
 #include "server/net/http_check.h"
 #include <microhttpd.h>
@@ -16,16 +16,15 @@
 enum { RUNS_MAX = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
-    size_t shift; /* bytes added to addresses of header names: 0, except in a unit test in which the
-                     check must fail */
+    size_t shift; /* added to addresses of header names; not 0 only in a test of this check */
     slice target;
     frame frame;
     chunks chunks;
     bool begun;
-    bool framed;       /* the headers lie as expected */
-    bool pieces_wrong; /* a part of the body does not */
-    size_t body;       /* bytes */
-    unsigned calls;    /* calls of the handler after the end of the body */
+    bool framed;       /* the headers are at the expected addresses */
+    bool pieces_wrong; /* a part of the body is at an unexpected address */
+    size_t body;       /* number of bytes of the body */
+    unsigned calls;    /* number of calls of the handler after the body */
 } trial;
 
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
@@ -82,13 +81,13 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         chunks_took(&t->chunks, (slice){piece, *piece_len}, *piece_len);
         t->body += *piece_len;
         *piece_len = 0;
-    } else if (++t->calls > 1) { /* the first call returned no answer and did not suspend */
+    } else if (++t->calls > 1) { /* the first call queued no answer and did not suspend */
         return answer(connection);
     }
     return MHD_YES;
 }
 
-/* Sends a request, and runs the daemon until there is an answer. False: there is none. */
+/* Sends a request, and runs the daemon until it answers. Returns false if it does not answer. */
 static bool exchange_one(struct MHD_Daemon *daemon, slice request)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
@@ -122,7 +121,7 @@ static bool try_request(trial *t, slice request)
     return answered;
 }
 
-/* The difference to the expected behaviour; NULL: none. */
+/* Returns the difference between libmicrohttpd's behaviour and the expected one; NULL: none. */
 static const char *find_difference(size_t shift)
 {
     static const char GOOD[] =
@@ -134,13 +133,13 @@ static const char *find_difference(size_t shift)
     if (!try_request(&good, (slice){GOOD, sizeof(GOOD) - 1}))
         return "does not answer a request in this process";
     if (!good.framed)
-        return "keeps the head of a request in another layout";
+        return "stores the headers of a request in another layout";
     if (good.pieces_wrong || good.body != sizeof("helloyou") - 1)
-        return "keeps the chunks of a body in another layout";
+        return "stores the chunks of a body in another layout";
     if (good.calls < 2)
-        return "does not call a handler again that gave no answer";
+        return "does not call a handler again that queued no answer";
     try_request(&bad, (slice){BAD, sizeof(BAD) - 1});
-    return bad.framed ? "hides the end of a head that has a NUL" : NULL;
+    return bad.framed ? "stores headers with a NUL in another layout" : NULL;
 }
 
 cardbox_status http_check_as(const char *version, size_t shift, cardbox_error *err)

@@ -1,6 +1,6 @@
 /*
- * http_check.h: a check of the HTTP library at start. http_frame.c and http_wait.c rely on
- * behaviour that the library does not document.
+ * http_check.h: a check of libmicrohttpd when the server starts. http_frame.c and http_wait.c rely
+ * on behaviour that libmicrohttpd does not document.
  */
 #ifndef SERVER_HTTP_CHECK_H
 #define SERVER_HTTP_CHECK_H
@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include "cardbox/status.h"
 
-/* Sends requests to a separate daemon in this process. If it fails, the message contains the
- * version, the difference and a remedy. */
+/* Sends requests to a separate MHD_Daemon in this process. If libmicrohttpd behaves in another
+ * manner than expected, the error message has its version, the difference and a remedy. */
 cardbox_status http_check_library(cardbox_error *err);
 
-/* The same for tests. `version`: used instead of the library's; `shift`: bytes added to the
- * addresses of headers. */
+/* As http_check_library, for tests: `version` replaces libmicrohttpd's version, and `shift` is
+ * added to the addresses of header names. */
 cardbox_status http_check_as(const char *version, size_t shift, cardbox_error *err);
 
 #endif

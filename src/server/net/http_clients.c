@@ -1,6 +1,6 @@
 /*
- * http_clients.c: the list of connections, and the periodic check of slow ones. The check only
- * shuts sockets down; the HTTP library then notices their end and frees them.
+ * http_clients.c: the list of connections, and a periodic check for slow and closed connections.
+ * The check only shuts sockets down. libmicrohttpd notices that, and frees the connections.
  */
 #include "server/net/http_internal.h"
 #include <netinet/in.h>
@@ -15,9 +15,9 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    IDLE_ROUNDS = 4, /* rounds from one check of the idle clients to the next: system calls */
+    IDLE_ROUNDS = 4, /* idle clients are checked in every fourth round: this needs system calls */
     SLACK_MS = 50,   /* precision of the kernel's tcpi_last_data_recv */
-    CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
+    CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT of <netinet/tcp.h>, which conflicts with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -47,7 +47,7 @@ void client_close(clients *all, client *c)
 
 void client_set_state(client *c, client_state to, int64_t now_ms)
 {
-    /* If check_idle_client noticed the request first, its time began then. */
+    /* If check_idle_client has set CLIENT_SENDING before on_target, since_ms stays the same. */
     if (c->state == to)
         return;
     c->state = to;
@@ -62,8 +62,8 @@ bool client_has_left(const client *c)
     return poll(&now, 1, 0) == 1;
 }
 
-/* True if bytes were received since the connection became idle: a part of a request line, which the
- * library does not report. */
+/* True if bytes were received since the connection became idle. They are a part of a request line,
+ * which libmicrohttpd does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)
@@ -71,8 +71,8 @@ static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_
     return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
 }
 
-/* True if the client closed its side and all bytes were read. The library does not notice a close
- * that arrived together with the last bytes. */
+/* True if the client has closed its side and all its bytes were read. libmicrohttpd does not notice
+ * a close that arrives together with the last bytes. */
 static bool has_ended(const client *c)
 {
     int unread = 0;
@@ -86,7 +86,8 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms)
     client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Does nothing for Unix sockets, which have no TCP_INFO. */
+/* Checks an idle client for the begin of a request or a closed connection. Does nothing for Unix
+ * sockets, which have no TCP_INFO. */
 static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;
@@ -97,7 +98,7 @@ static void check_idle_client(client *c, int64_t now_ms)
     if (has_begun(c, &info, now_ms))
         client_set_state(c, CLIENT_SENDING, now_ms);
     else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-        client_shut_down(c, "it closed its side", now_ms);
+        client_shut_down(c, "the client closed its side", now_ms);
 }
 
 void clients_check_idle(clients *all, int64_t now_ms)
@@ -125,9 +126,9 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
             continue;
         some_send = true;
         if (now_ms - c->since_ms >= patience_ms)
-            client_shut_down(c, "its request did not arrive in time", now_ms);
+            client_shut_down(c, "the request did not arrive in time", now_ms);
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-            client_shut_down(c, "it left in the middle of its request", now_ms);
+            client_shut_down(c, "the client left in the middle of a request", now_ms);
     }
     if (all->busy > 0 && all->idle_rounds == 0)
         all->idle_rounds = IDLE_ROUNDS;

@@ -1,16 +1,16 @@
 /*
- * http_frame.c: compares addresses of the header texts. The library overwrites CR, LF and colons
- * with NUL, and does not move other bytes. It copies folded lines to another address, so they are
- * rejected too.
+ * http_frame.c: compares the addresses of the texts of headers. libmicrohttpd overwrites CR, LF and
+ * colons with NUL, and does not move other bytes. It copies folded lines to another address, so a
+ * request with folded lines is rejected too.
  */
 #include "server/net/http_frame.h"
 #include <stdint.h>
 
-/* CR LF. The library also accepts a single LF, and a single CR as part of a text. Proxies may
- * interpret these in another manner. */
+/* The length of CR LF. libmicrohttpd also accepts a single LF as a line end, and a single CR as
+ * part of a text. Proxies may interpret these bytes in another manner, so they are rejected. */
 enum { LINE_END = 2 };
 
-/* The distance of two addresses; a huge number if `to` is before `from`. */
+/* The distance between two addresses; a huge number if `to` is before `from`. */
 static uintptr_t gap(const char *from, const char *to)
 {
     return (uintptr_t)to - (uintptr_t)from;
@@ -51,8 +51,8 @@ bool frame_end(frame *f, const char *end)
 
 /* --- chunks --- */
 
-/* True if the text is the CR LF that ends a chunk, and the size line of the next chunk. With
- * `first`, a size line alone is accepted too. */
+/* True if the bytes from `from` to `to` are the CR LF that ends a chunk, and the size line of the
+ * next chunk. With `first`, a size line alone is accepted too. */
 static bool is_framing(const char *from, const char *to, bool first)
 {
     size_t len = (size_t)gap(from, to);
@@ -67,9 +67,8 @@ static bool is_framing(const char *from, const char *to, bool first)
     return memchr(from, '\r', len) == NULL && memchr(from, '\n', len) == NULL;
 }
 
-/* The part of a continued chunk begins at the base, and so does a chunk whose size line was read
- * separately. Otherwise the size line stands before the chunk: after the base, or after the part
- * before. */
+/* If `piece` continues a chunk, or its size line was read separately, `piece` begins at the base.
+ * Otherwise its size line is before it: after the base, or after the data that was read last. */
 bool chunks_piece(chunks *c, slice piece)
 {
     if (c->base == NULL || gap(c->base, piece.ptr) == 0)

@@ -1,8 +1,8 @@
 /*
- * http_frame.h: detects request smuggling that the HTTP library permits. The library ends the
- * headers at a line that begins with NUL or ':', and cuts texts at a NUL. The rest would be parsed
- * as the next request. Its texts lie in order in one block of memory, so unexpected gaps reveal
- * this.
+ * http_frame.h: detects request smuggling that libmicrohttpd permits. libmicrohttpd ends the
+ * headers at a line that begins with NUL or ':', and cuts texts at a NUL. The bytes after that
+ * would be parsed as the next request. The texts of the headers follow each other in one block of
+ * memory, so unexpected gaps between them reveal such a request.
  */
 #ifndef SERVER_HTTP_FRAME_H
 #define SERVER_HTTP_FRAME_H
@@ -10,32 +10,34 @@
 #include "base/slice.h"
 
 typedef struct frame {
-    const char *at; /* the next text follows here, after a line end */
+    const char *at; /* the end of the last text that was checked */
     bool broken;
 } frame;
 
-/* Starts after the version. `target`: the library's text of the request target. */
+/* Checks the request line, and continues after its version. `target` and `version` are in
+ * libmicrohttpd's memory. */
 void frame_start(frame *f, slice target, const char *version);
 
-/* Checks the next header. */
+/* Checks that a header follows the last text. */
 void frame_field(frame *f, slice name, slice value);
 
-/* `end`: the address after the empty line that ends the headers. True if the header texts lie at
- * the expected distances from each other. */
+/* Returns true if all texts of the headers are at the expected distances from each other. `end` is
+ * the address after the empty line that ends the headers. */
 bool frame_end(frame *f, const char *end);
 
-/* A body with Transfer-Encoding: chunked, in the library's buffer, size lines included. */
+/* A body with Transfer-Encoding: chunked. libmicrohttpd's buffer contains it with the size lines.
+ */
 typedef struct chunks {
-    const char *base; /* start of the library's buffer; NULL: the body is not chunked */
-    const char *at;   /* the end of the data that was read before; NULL: none was read */
+    const char *base; /* start of the body's bytes in the buffer; NULL: the body is not chunked */
+    const char *at;   /* the end of the data that was read last; NULL: none was read */
 } chunks;
 
-/* Checks the size line before the next data of a body. False: it is malformed. The check misses
- * size lines that the library has overwritten, and the end of the body. So the connection is closed
- * after a chunked request. */
+/* Checks the size line before `piece`, the next data of a body. Returns false if it is malformed.
+ * Size lines that libmicrohttpd has overwritten and the end of the body are not checked. So the
+ * connection is closed after a request with a chunked body. */
 bool chunks_piece(chunks *c, slice piece);
 
-/* To be called after `len` bytes of `piece` were read. */
+/* The caller reports that the first `len` bytes of `piece` were read. */
 void chunks_took(chunks *c, slice piece, size_t len);
 
 #endif

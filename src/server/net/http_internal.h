@@ -1,5 +1,5 @@
 /*
- * http_internal.h: shared by the http_*.c files: an exchange, which is a request with its
+ * http_internal.h: shared by the http_*.c files. Defines the exchange, which is a request with its
  * connection, and the HTTP state of a loop.
  */
 #ifndef SERVER_HTTP_INTERNAL_H
@@ -14,11 +14,11 @@
 #include "server/net/http_frame.h"
 #include "server/response/gzip.h"
 
-/* Bytes of the body of an answer. Its memory is reused: */
+/* Sizes of the memory of an answer's body that is kept for later answers. */
 enum {
-    SMALL_MOST = 8 * 1024,        /* up to this size by the same exchange, */
-    LARGE_LEAST = 1024 * 1024,    /* from this size on by the next large answer, */
-    LARGE_MOST = 16 * 1024 * 1024 /* up to this size */
+    SMALL_MOST = 8 * 1024,     /* memory up to this size is kept by the exchange */
+    LARGE_LEAST = 1024 * 1024, /* memory of LARGE_LEAST to LARGE_MOST bytes is kept by the loop */
+    LARGE_MOST = 16 * 1024 * 1024
 };
 
 /* --- clients: http_clients.c --- */
@@ -26,74 +26,75 @@ enum {
 typedef enum client_state {
     CLIENT_IDLE,    /* between requests */
     CLIENT_SENDING, /* a request is arriving */
-    CLIENT_WAITING  /* a request was received completely; the server works on it */
+    CLIENT_WAITING  /* the client waits for the server, or the connection was shut down */
 } client_state;
 
 typedef struct client {
     LIST_ENTRY(client) of_loop;
     int fd;
     client_state state;
-    int64_t since_ms;          /* in this state */
-    bool fresh;                /* has sent no request yet */
-    bool handshaking;          /* in its TLS handshake, or before its first request */
-    struct exchange *exchange; /* its current request, or NULL */
+    int64_t since_ms;          /* when the state, or the progress of a long body, changed last */
+    bool fresh;                /* the client has sent no complete request yet */
+    bool handshaking;          /* with TLS: the client has sent no request line yet */
+    struct exchange *exchange; /* the client's current request; NULL: none */
 } client;
 
 typedef struct clients {
     LIST_HEAD(, client) list;
-    size_t busy;          /* clients whose state changed in the last second */
-    int64_t due_ms;       /* next check; INT64_MAX: none until clients_check_idle */
-    unsigned idle_rounds; /* checks that follow; every fourth one includes the idle clients */
+    size_t busy;          /* number of clients whose state changed in the last second */
+    int64_t due_ms;       /* when clients are checked next; INT64_MAX: not before new bytes */
+    unsigned idle_rounds; /* checks until the checks pause; every fourth includes idle clients */
 } clients;
 
-/* The open connections of a loop, and a periodic check for slow clients. The HTTP library's timeout
- * restarts with every byte, so it does not stop a client that sends slowly. NULL: no memory. */
+/* Adds a connection to the list of a loop, which clients_tick checks. The timeout of libmicrohttpd
+ * restarts with every byte, so it does not stop a client that sends slowly. NULL: out of memory. */
 client *client_open(clients *all, int fd);
 void client_close(clients *all, client *c);
 
-/* Changes the state. */
+/* Changes the state of a client. */
 void client_set_state(client *c, client_state to, int64_t now_ms);
 
-/* Closes the connection. */
+/* Shuts the connection of a client down, and logs the reason. libmicrohttpd frees it later. */
 void client_shut_down(client *c, const char *reason, int64_t now_ms);
 
-/* True if the client closed its side. */
+/* True if the client has closed its side of the connection. */
 bool client_has_left(const client *c);
 
-/* Bytes were received: the idle clients are checked again. */
+/* Starts the periodic checks of idle clients again, because bytes or a connection have arrived. */
 void clients_check_idle(clients *all, int64_t now_ms);
 
-/* Closes connections whose request does not arrive within `patience_ms`, and those that the client
- * closed. */
+/* Shuts down connections whose request does not arrive within `patience_ms`, and connections whose
+ * client has closed its side. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 /* --- requests --- */
 
-/* The manner in which a connection waits: see http_wait.c. */
+/* How a connection waits for its answer: see http_wait.c. */
 typedef enum exchange_wait {
     WAIT_NOT,
-    WAIT_POLLED,   /* the library calls on_request in each run */
-    WAIT_SUSPENDED /* the library ignores the connection */
+    WAIT_POLLED,   /* libmicrohttpd calls on_request in each run */
+    WAIT_SUSPENDED /* libmicrohttpd ignores the connection */
 } exchange_wait;
 
-/* The request comes first: one pointer is both. */
+/* A request with its connection. `request` is the first member, so a pointer to the request is also
+ * one to the exchange. */
 typedef struct exchange {
     request request;
     http *http;
     struct MHD_Connection *connection;
     client *client;
-    struct exchange *next; /* in the list of spares */
-    buf spare_body;        /* memory of its last answer, if that was small */
-    slice raw_target;      /* in the library's memory */
-    bool begun;            /* its headers were checked */
+    struct exchange *next; /* in http.spares */
+    buf spare_body;        /* memory of the exchange's last answer, if that was small */
+    slice raw_target;      /* the request target, in libmicrohttpd's memory */
+    bool begun;            /* the headers were checked */
     chunks chunks;         /* position in a chunked body */
-    uint64_t received;     /* bytes of the body */
-    uint64_t paced;        /* value of `received` at the last check of the client's speed */
-    size_t sent;           /* bytes of the answer, if it is produced while it is sent */
+    uint64_t received;     /* number of bytes of the body that were received */
+    uint64_t paced;        /* value of `received` when client->since_ms was set last */
+    size_t sent;           /* bytes of the answer that were sent, if http_stream sends it */
     gzip_stream *gzip;     /* compresses the answer while it is sent; or NULL */
-    bool ended;            /* the answer is complete */
+    bool ended;            /* http_stream has produced the whole answer */
     exchange_wait wait;
-    unsigned polls; /* calls of on_request while it waited, weighted */
+    unsigned polls; /* runs of libmicrohttpd in WAIT_POLLED; POLLS_IDLE_RUN weights some */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
 
@@ -108,59 +109,60 @@ struct http {
     exchange *spares;
     size_t spare_count;
     size_t active;
-    size_t polled;      /* exchanges in WAIT_POLLED */
-    size_t handshaking; /* clients in their TLS handshake */
-    bool pending;       /* the library has work that MHD_get_timeout does not report */
-    int64_t run_ms;     /* time of the last run */
-    bool idle_run;      /* the last run was only for waiting requests */
-    buf large;          /* memory of an earlier large answer, for the next one */
-    gzip_stream *gzip;  /* for answers that are compressed in one step; allocated on first use */
-    size_t refused;     /* answers of 503 since the last log line */
-    int64_t refused_ms; /* earliest time of the next log line */
-    time_t date_s;      /* the second that `date` shows */
+    size_t polled;      /* number of exchanges in WAIT_POLLED */
+    size_t handshaking; /* number of clients with `handshaking` */
+    bool pending;       /* libmicrohttpd has work that MHD_get_timeout does not report */
+    int64_t run_ms;     /* when libmicrohttpd ran last */
+    bool idle_run;      /* the last run was made only for exchanges in WAIT_POLLED */
+    buf large;          /* memory of an earlier large answer, for the next large answer */
+    gzip_stream *gzip;  /* for answers that are compressed in one step; NULL before the first */
+    size_t refused;     /* number of answers of 503 since the last log line about them */
+    int64_t refused_ms; /* earliest time of the next log line about answers of 503 */
+    time_t date_s;      /* the time in `date`, in seconds since 1970 */
     char date[40];
-    int64_t id_ms; /* time of `id`; further ids of the same millisecond are counted up */
+    int64_t id_ms; /* when `id` was made; in the same millisecond the next ids are counted up */
     uuid16 id;
 };
 
-/* Checks the headers. */
+/* Checks the headers of a request, and answers the request if it is rejected. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
 
-/* Answers a request whose headers are complete, and which the library is about to reject. */
+/* Answers a request with complete headers that libmicrohttpd is about to reject. */
 void http_refuse(exchange *x);
 
-/* Receives a part of the body. `*left`: bytes that were not accepted; the connection is suspended
- * then, and the library passes them again. */
+/* Receives a part of a body. Sets `*left` to the number of bytes that were not accepted. If it is
+ * not 0, the connection is suspended, and libmicrohttpd passes these bytes again later. */
 enum MHD_Result http_receive(exchange *x, slice piece, size_t *left);
 
-/* Calls the handler of a completely received request. */
+/* Handles a request that was received completely. */
 void http_work(exchange *x);
 
-/* Hands the answer to the library. */
+/* Passes the answer of a request to libmicrohttpd. */
 enum MHD_Result http_send(exchange *x);
 
-/* Sends the answer, a 400, without the library, and closes the connection. */
+/* Sends an answer of 400 without libmicrohttpd, and closes the connection. */
 void http_send_past(exchange *x);
 
-/* Lets the connection wait for the answer. Called again in each run of the library. */
+/* Lets a connection wait for its answer: polled or suspended. While it is polled, this is called
+ * again in each run of libmicrohttpd. */
 void http_wait(exchange *x);
 
-/* Suspends the connection. */
+/* Suspends the connection of an exchange. */
 void http_suspend(exchange *x);
 
-/* Ends the wait. */
+/* Ends the wait of a request's connection, because the answer or a part of it is ready. */
 void http_resume(request *r);
 
-/* Removes the request from the batcher: the exchange ends. */
+/* Removes the request of an exchange that ends from the batcher. */
 void http_end_wait(exchange *x);
 
-/* The library may have more work than it does in one run. */
+/* Records that libmicrohttpd may need another run, if MHD_get_timeout can't be relied on. */
 void http_note_pending(http *h);
 
-/* A client begins or ends its TLS handshake. */
+/* Records whether a client is in its TLS handshake. */
 void http_set_handshaking(http *h, client *c, bool handshaking);
 
-/* A response whose body is produced while it is sent. NULL: out of memory. */
+/* Makes a response whose body is produced while it is sent. NULL: out of memory. */
 struct MHD_Response *http_stream(exchange *x, bool gzip);
 
 #endif

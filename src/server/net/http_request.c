@@ -1,5 +1,5 @@
 /*
- * http_request.c: receives a request: checks its headers, finds its route and stores its body.
+ * http_request.c: checks the headers of a request, finds its route, and stores its body.
  */
 #include <stdio.h>
 #include "base/clock.h"
@@ -11,16 +11,18 @@
 #include "server/request/headers.h"
 
 enum {
-    DRAIN_FACTOR = 4,  /* a rejected body is read up to this multiple of its limit, so that the
-                        * client gets to read the answer */
-    PACE_LEAST = 1024, /* bytes of a stream within each --request-read-timeout-ms */
-    JOB_BODY_LEAST = 64 * 1024 /* bytes: smaller bodies cost the loop at most two milliseconds */
+    DRAIN_FACTOR = 4,  /* a rejected body is read up to this multiple of --body-max, so that the
+                        * client reads the answer */
+    PACE_LEAST = 1024, /* bytes of a streamed body that must arrive in
+                        * --request-read-timeout-ms */
+    JOB_BODY_LEAST = 64 * 1024 /* bodies from this size on are handled in helper threads,
+                                * since they may cost over two milliseconds */
 };
 
 /* --- headers --- */
 
-/* Makes a UUIDv7 for a request. Within a millisecond the last four bytes are counted up, which
- * costs less than new random bytes. */
+/* Makes a UUIDv7 for a request. If the last id is of the same millisecond, its last four bytes are
+ * incremented, which costs less than new random bytes. */
 static void next_id(http *h, int64_t now_ms)
 {
     if (h->id_ms != now_ms) {
@@ -49,8 +51,8 @@ static enum MHD_Result add_header(void *arg, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Reads the headers. False: they lie in the library's memory, which begins with `method`, in
- * another manner than the library read them. */
+/* Reads the headers. Returns false if their addresses show that libmicrohttpd has not parsed all
+ * bytes of them: see http_frame.h. libmicrohttpd's memory of the request begins at `method`. */
 static bool read_headers(exchange *x, const char *method, const char *version)
 {
     header_reader in = {.headers = &x->request.headers};
@@ -76,7 +78,8 @@ static void set_id(exchange *x)
     r->id = slice_of(x->own_id);
 }
 
-/* Rejects a request if it is ambiguous where the next one begins. */
+/* Rejects a request with malformed headers, since it may be ambiguous where the next request
+ * begins. Then the connection is closed after the answer. */
 static bool check_form(request *r, const headers *h, bool framed, const char *version)
 {
     const char *reason = headers_error(h, strcmp(version, "HTTP/1.1") == 0);
@@ -90,8 +93,9 @@ static bool check_form(request *r, const headers *h, bool framed, const char *ve
     return http_error_send_no_memory(r);
 }
 
-/* `hint`: from the table of hints; "" shows none. The path without a slash at its end goes first.
- */
+/* Answers 404. If the path without its final slash has a route, the hint names that route.
+ * Otherwise the hint is the text `hint`, from the table ROUTE_HINTS. If that is "", the answer has
+ * no hint. */
 static void answer_unknown_path(request *r, const char *hint)
 {
     route_match match;
@@ -109,9 +113,9 @@ static void answer_unknown_path(request *r, const char *hint)
     buf_free(&text);
 }
 
-/* Prevents DNS rebinding on a server without authentication: a web page whose host name resolves to
- * this machine has the same origin, but its Host is not accepted. Health checks may use any name or
- * address of the server. */
+/* Prevents DNS rebinding on a server without authentication. If the host name of a web page
+ * resolves to this machine, a browser lets the page read answers, but the Host header has the
+ * page's name and is rejected. Health checks may have any Host. */
 static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
@@ -131,7 +135,7 @@ static bool check_host(request *r, const headers *h)
         "this server asks for no token, and accepts requests for its own hosts only");
 }
 
-/* Finds the route. False: answered. */
+/* Finds the route of a request. If there is none, answers 400, 404 or 405 and returns false. */
 static bool check_path(request *r)
 {
     const char *reason, *hint;
@@ -143,7 +147,7 @@ static bool check_path(request *r)
         break;
     case PATH_UNKNOWN:
         return http_error_send_unknown_path(
-            r, "a part of the path is empty, or there are too many: a slash in an id is written "
+            r, "the path has an empty segment, or too many segments: a slash in an id is written "
                "%2F");
     case PATH_MALFORMED:
         return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
@@ -176,8 +180,8 @@ static bool check_writable(request *r)
     if (!r->server->set->read_only || !is_change(r))
         return true;
     return http_error_send(r, HTTP_ERROR_FORBIDDEN,
-                           "send it to a server that runs without --read-only",
-                           "this server only reads");
+                           "send the request to a server without --read-only",
+                           "this server accepts no writes");
 }
 
 static bool check_conditions(request *r, const headers *h)
@@ -196,18 +200,18 @@ static bool check_conditions(request *r, const headers *h)
         return true;
     return http_error_send(
         r, HTTP_ERROR_BAD_REQUEST,
-        "boxes that are made take a box_id of yours, replaces If-Match, appends "
-        "Idempotency-Key and expected_version; abilities take all in their input",
-        "this operation does not take %s", ignored);
+        "a new box accepts a box_id, a replacement If-Match, an append Idempotency-Key and "
+        "expected_version; abilities have such values in their input",
+        "this operation does not accept the header %s", ignored);
 }
 
-/* On a server without authentication, pages of other sites may not write. */
+/* Rejects writes without a token from web pages of other sites. */
 static bool check_origin(request *r, const headers *h)
 {
     if (!is_change(r) || !headers_is_foreign(h))
         return true;
-    return http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
-                           "a page of another site may not write here");
+    return http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or omit the Origin header",
+                           "a web page of another site may not write to this server");
 }
 
 static bool check_lsn(request *r, const headers *h)
@@ -215,10 +219,10 @@ static bool check_lsn(request *r, const headers *h)
     if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ ||
         headers_read_lsn(h->lsn, &r->at_least))
         return true;
-    return http_error_send(
-        r, HTTP_ERROR_BAD_REQUEST, "send what the answer of your last write said, or none",
-        "Cardbox-Lsn must be given once and be a position in the database's log, such as "
-        "16/B374D848");
+    return http_error_send(r, HTTP_ERROR_BAD_REQUEST,
+                           "send the Cardbox-Lsn of the answer to your last write, or omit it",
+                           "Cardbox-Lsn must be a single position in the database's log, such as "
+                           "16/B374D848");
 }
 
 static bool check_tenant(request *r)
@@ -242,20 +246,20 @@ static bool refuse_large(request *r)
 {
     r->answer.close = true;
     return http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
-                                      "send less at once");
+                                      "split the body into several requests");
 }
 
-/* False: answered. */
+/* Reserves memory for a body. If the limits are reached, answers 503 and returns false. */
 static bool reserve_body(request *r, size_t more)
 {
     if (request_reserve_body(r, more))
         return true;
-    return http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
-                           "bodies of other requests use all the memory for bodies (--memory-max)");
+    return http_error_send(r, HTTP_ERROR_BODIES_FULL, "retry later, or send a smaller body",
+                           "bodies of other requests use all memory for bodies (see --memory-max)");
 }
 
-/* A streamed body is NDJSON or JSON, of any length. Another body is read and ignored if the route
- * has none. */
+/* Checks the type and the size of a body. The body of a route with ROUTE_STREAM is NDJSON or JSON,
+ * and may have any length. A route with ROUTE_NO_BODY ignores a body of any type. */
 static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
@@ -271,8 +275,9 @@ static bool check_body(request *r, const headers *h)
     return h->length == 0 || reserve_body(r, (size_t)h->length);
 }
 
-/* If the request is rejected, its body is still read unless it is too large. Clients read the
- * answer only after that, and the library would close the connection. */
+/* If a request is rejected, its body is still read unless the body is too large, the client waits
+ * for 100 Continue, or the headers are malformed. Clients read the answer only after they have sent
+ * the body, and libmicrohttpd would close the connection. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
@@ -281,7 +286,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     r->method = method;
     bool framed = read_headers(x, method, version);
     set_id(x);
-    r->answer.close = h->chunked; /* its end is not certain: see chunks_piece */
+    r->answer.close = h->chunked; /* the end of the body is not checked: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
         check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
@@ -312,8 +317,8 @@ void http_refuse(exchange *x)
 
 /* --- the body --- */
 
-/* Passes a part of the body to its sink. Once the request is answered, the rest is dropped, so that
- * the client gets to read the answer. */
+/* Passes a part of the body to the request's sink. If the request is answered already, the rest of
+ * the body is dropped, because the client reads the answer only after the body. */
 static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
@@ -324,16 +329,16 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     client_set_state(x->client, CLIENT_SENDING, now_ms);
     if (x->received - x->paced >= PACE_LEAST) {
         x->paced = x->received;
-        x->client->since_ms = now_ms; /* it is sending a long request, and not too slowly */
+        x->client->since_ms = now_ms; /* the client sends fast enough */
     }
-    if (*left > 0) { /* the server makes it wait */
+    if (*left > 0) { /* the client waits until the sink accepts more */
         client_set_state(x->client, CLIENT_WAITING, now_ms);
         http_suspend(x);
     }
     return MHD_YES;
 }
 
-/* Stores a part of a body. */
+/* Stores a part of a body. Returns MHD_NO, which closes the connection, after too many bytes. */
 static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;
@@ -371,7 +376,7 @@ static void handle_in_thread(request *r, void *arg)
     r->match.route->handle(r);
 }
 
-/* Calls the handler; for large bodies in a helper thread. */
+/* Calls the handler of a request. If the body is large, a helper thread calls it. */
 void http_work(exchange *x)
 {
     request *r = &x->request;

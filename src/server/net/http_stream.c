@@ -1,15 +1,16 @@
 /*
- * http_stream.c: bodies that are produced while they are sent. The library asks for the next bytes
- * after the client has received those before.
+ * http_stream.c: bodies that are produced while they are sent. libmicrohttpd requests the next
+ * bytes after it has passed the earlier bytes to the kernel.
  */
 #include "server/net/http_internal.h"
 
 enum {
-    BLOCK = 16 * 1024,     /* maximum of bytes that the library asks for at once */
-    GZIP_STEP = 64 * 1024, /* bytes compressed in one step: the loop waits meanwhile */
+    BLOCK = 16 * 1024,     /* maximum number of bytes that libmicrohttpd requests at once */
+    GZIP_STEP = 64 * 1024, /* maximum number of bytes that are compressed in one step */
 };
 
-/* If a stream's query failed, an error answer comes too late: the connection is closed. */
+/* Returns the next bytes of a body. If the query of a stream has failed, the request has the state
+ * REQUEST_ANSWERED, and the connection is closed, because the status was sent before. */
 static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
@@ -28,7 +29,8 @@ static void consume(exchange *x, size_t len)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Compresses bytes. The result may be empty although bytes were used. */
+/* Compresses the first bytes of `piece`. Returns the number of bytes in `out`, which may be 0
+ * although bytes of `piece` were used. */
 static size_t compress_some(exchange *x, slice piece, char *out, size_t size_max)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
@@ -67,8 +69,8 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t size_m
     return written > 0 ? (ssize_t)written : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* After a HEAD the library would send the last chunk, which the client would read as the next
- * answer. So the response to HEAD is not chunked, and the connection is closed. */
+/* If a response to HEAD were chunked, libmicrohttpd would send the last chunk, which the client
+ * would read as the next response. So it is not chunked, and the connection is closed after it. */
 struct MHD_Response *http_stream(exchange *x, bool gzip)
 {
     if (gzip)

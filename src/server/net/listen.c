@@ -20,14 +20,14 @@ enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-/* The reason is in errno. */
+/* Returns the error of a socket that can't be opened. The reason is in errno. */
 static cardbox_status fail_to_bind(const char *where, cardbox_error *err)
 {
     const char *remedy = "";
     if (errno == EADDRINUSE)
         remedy = ": stop the program that listens there, or choose another address with --listen";
     else if (errno == EADDRNOTAVAIL)
-        remedy = ": this machine does not have that address";
+        remedy = ": no interface of this machine has that address";
     return error_set(err, CARDBOX_UNAVAILABLE, "cannot listen on %s: %s%s", where, strerror(errno),
                      remedy);
 }
@@ -46,7 +46,7 @@ static cardbox_status duplicate_fds(listener *l, cardbox_error *err)
 
 /* --- TCP --- */
 
-/* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
+/* Splits "ADDR:PORT" or "[ADDR]:PORT". Returns false if `where` is malformed. */
 static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
     const char *colon = strrchr(where, ':');
@@ -60,7 +60,7 @@ static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI
     memcpy(host, where, len);
     host[len] = '\0';
     memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    /* getaddrinfo would reduce a number modulo 65536. */
+    /* A port above 65535 is rejected: getaddrinfo would reduce it modulo 65536. */
     return strspn(port, "0123456789") < strlen(port) || strtoul(port, NULL, 10) <= UINT16_MAX;
 }
 
@@ -93,8 +93,8 @@ static int bound_socket(const struct sockaddr *address, socklen_t len)
     return fd;
 }
 
-/* The name comes from the kernel, because it chooses the port for port 0, and because the socket
- * may be inherited. */
+/* Sets `name` and `reachable` from the address that the kernel reports: the kernel chooses the port
+ * for port 0, and systemd may have passed the socket. */
 static bool name_socket(listener *l)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -148,8 +148,8 @@ static cardbox_status open_tcp(listener *l, const char *where, cardbox_error *er
 
 /* --- paths and inherited sockets --- */
 
-/* Removes a socket on which no process listens: a killed server left it. False: the path exists and
- * is not a socket. */
+/* Removes the path of a Unix socket on which no process listens, such as that of a killed server.
+ * Returns false if the path exists and is not a socket. */
 static bool remove_stale(const struct sockaddr_un *address)
 {
     struct stat there;
@@ -186,7 +186,8 @@ static cardbox_status open_path(listener *l, const char *path, cardbox_error *er
     return CARDBOX_OK;
 }
 
-/* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
+/* True if systemd has passed a socket, which is descriptor 3: LISTEN_PID is this process, and
+ * LISTEN_FDS is at least 1. */
 static bool is_activated(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");

@@ -1,6 +1,6 @@
 /*
- * listen.h: the listening socket: an address and port, a path in the file system, or a socket that
- * a service manager passes.
+ * listen.h: the listening socket. It is a TCP socket, a Unix socket with a path, or a socket that
+ * systemd passes to the server.
  */
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
@@ -10,18 +10,20 @@
 #define LISTEN_NAME_SIZE 256
 
 typedef struct listener {
-    int *fds; /* one for each loop; -1: the loop owns it now */
+    int *fds; /* one descriptor for each loop; -1: not open, or the loop owns it now */
     size_t count;
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
     bool reachable;              /* other machines can connect */
-    const char *unlink;          /* the path to remove when the server stops, or NULL */
+    const char *unlink; /* the path of the Unix socket, which listener_close removes; or NULL */
 } listener;
 
-/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for `loops` loops. CARDBOX_INVALID: it
- * is malformed. */
+/* Opens the listening socket, and one descriptor for each of `loops` loops. `where` is "ADDR:PORT",
+ * "[ADDR]:PORT" or "unix:/path"; it is ignored if systemd has passed a socket. Returns
+ * CARDBOX_INVALID if `where` is malformed or its host is unknown. listener_close is called in any
+ * case. */
 cardbox_status listener_open(listener *out, const char *where, size_t loops, cardbox_error *err);
 
-/* Closes the descriptors that no loop owns, and removes a socket's path. */
+/* Closes the descriptors that no loop owns, and removes the path of a Unix socket. */
 void listener_close(listener *l);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * tls.c: checks the files before the server listens, to report the exact problem. The HTTP library
- * would only fail to start.
+ * tls.c: checks the certificate and the key before the server listens, to report the exact problem.
+ * libmicrohttpd would only fail to start.
  */
 #include "server/net/tls.h"
 #include <errno.h>
@@ -9,7 +9,8 @@
 #include <string.h>
 #include "base/errors.h"
 
-/* The whole file as text. NULL: the reason is in errno. */
+/* Returns the contents of a file with a NUL at the end, allocated with malloc. NULL: the reason is
+ * in errno. */
 static char *read_file(const char *path)
 {
     gnutls_datum_t file = {NULL, 0};
@@ -40,7 +41,7 @@ cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, c
         return CARDBOX_OK;
     if (cert_file == NULL || key_file == NULL)
         return error_set(err, CARDBOX_INVALID,
-                         "--tls-cert and --tls-key belong together: give both or neither");
+                         "--tls-cert and --tls-key must be used together: give both or neither");
     out->cert = read_file(cert_file);
     if (out->cert != NULL)
         out->key = read_file(key_file);

@@ -1,6 +1,6 @@
 /*
- * tls.h: the certificate and key that clients are served with, as PEM in memory, read and checked
- * once at the start. Knows no HTTP library.
+ * tls.h: the server's certificate and private key, as PEM in memory. They are read and checked
+ * once, when the server starts. Knows no HTTP library.
  */
 #ifndef SERVER_TLS_H
 #define SERVER_TLS_H
@@ -13,14 +13,15 @@ typedef struct tls {
     char *key;
 } tls;
 
-/* Reads both files; NULL and NULL: no TLS. CARDBOX_INVALID: one can't be read, or they do not
- * belong together. tls_free is called in any case. */
+/* Reads the files of the certificate and the key. If both names are NULL, TLS is not used. Returns
+ * CARDBOX_INVALID if only one is NULL, a file can't be read, or the key is not that of the
+ * certificate. The caller calls tls_free in any case. */
 cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err);
 
-/* Sends a last text in a session of GnuTLS. */
+/* Sends a text in a session of GnuTLS, and then ends the session's sending side. */
 void tls_send(void *session, const char *text, size_t len);
 
-/* The key is wiped. */
+/* Overwrites the key with zeros, and frees the key and the certificate. */
 void tls_free(tls *t);
 
 #endif
