@@ -14,10 +14,10 @@
 
 typedef struct metric metric;
 
-/* The sources of values. */
+/* The data from which the values of metrics are computed. */
 typedef struct metric_source {
     const server_state *server;
-    const stats *sum; /* the sum of all loops and helper threads */
+    const stats *sum; /* the sums of the numbers of all loops and helper threads */
 } metric_source;
 
 struct metric {
@@ -25,7 +25,7 @@ struct metric {
     const char *type;
     const char *help;
     void (*write)(buf *out, const metric *m, const metric_source *of);
-    size_t offset;                            /* offset of its tally, for write_tally */
+    size_t offset; /* for write_tally: offset of the tally in struct stats */
     double (*value)(const metric_source *of); /* for write_value */
 };
 
@@ -57,7 +57,8 @@ static void write_requests(buf *out, const metric *m, const metric_source *of)
     }
 }
 
-/* A histogram over all loops. `label` stands before the others: "" or name="value" and a comma. */
+/* Writes a histogram. `label` is written before the label `le`: it is "", or name="value" and a
+ * comma. */
 static void write_histogram(buf *out, const metric *m, const char *label, const tally *buckets,
                             const int64_t *bounds, size_t bound_count, const tally *sum_us)
 {
@@ -122,7 +123,7 @@ static void write_db_conns(buf *out, const metric *m, const metric_source *of)
 
 /* --- statements --- */
 
-/* Its name as the file in sql/statements has it. */
+/* Returns the name of a statement, which is the name of its file in sql/statements. */
 static const char *statement_name(size_t id)
 {
     return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
@@ -239,28 +240,28 @@ static double cpu_seconds(const metric_source *of)
         name, type, help, write_value, 0, value                                                    \
     }
 
-/* METRICS in cardboxd.8 has the same names, types and texts; a test compares. */
+/* The section METRICS of cardboxd.8 has the same names, types and texts; a test compares them. */
 static const metric METRICS[] = {
     LABELLED("cardbox_requests_total", "counter", write_requests,
-             "Requests that are over, by operation and class of status."),
+             "Finished requests, by operation and class of status."),
     LABELLED("cardbox_request_duration_seconds", "histogram", write_durations,
-             "From the request line to the last byte of the answer, by class of operation."),
+             "Time from the request line to the last byte of the answer, by class of operation."),
     LABELLED("cardbox_event_loop_iteration_seconds", "histogram", write_turns,
-             "Work of one iteration of an event loop, without its wait."),
+             "Working time of an iteration of an event loop, without its wait."),
     TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests in progress."),
     LABELLED("cardbox_errors_total", "counter", write_errors,
-             "Answers that are errors, by error_code and reason."),
+             "Error answers, by error_code and reason."),
     TALLY("cardbox_request_body_bytes_total", "counter", body_bytes_in,
-          "Bytes of bodies that came."),
+          "Bytes of request bodies that were received."),
     TALLY("cardbox_response_body_bytes_total", "counter", body_bytes_out,
-          "Bytes of bodies that were answered."),
+          "Bytes of answer bodies that were sent."),
     VALUE("cardbox_request_bodies_held_bytes", "gauge", bodies_bytes,
-          "Memory that bodies of requests over 64 KiB take now."),
+          "Memory of present request bodies of over 64 KiB."),
     VALUE("cardbox_memory_used_bytes", "gauge", memory_bytes,
           "Memory that is counted against --memory-max."),
     TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
     TALLY("cardbox_client_connections_total", "counter", clients_opened,
-          "Connections of clients since the start."),
+          "Connections that clients have opened since the start."),
     VALUE("cardbox_ready", "gauge", ready, "1 if /readyz answers 200, else 0."),
     LABELLED("cardbox_database_connections", "gauge", write_db_conns,
              "Connections of the loops to the database, by group and state; those of background "
@@ -268,29 +269,30 @@ static const metric METRICS[] = {
     LABELLED("cardbox_statements_total", "counter", write_statements,
              "Statements sent to the database, by statement."),
     LABELLED("cardbox_batch_requests", "summary", write_members,
-             "Requests that went into one batched statement, by statement."),
+             "Requests that one batched statement carried, by statement."),
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
     TALLY("cardbox_jobs", "gauge", jobs_open,
-          "Large requests that a thread of the pool works on, or that wait for one."),
+          "Large requests that a helper thread works on, or that wait for a helper thread."),
     TALLY("cardbox_jobs_total", "counter", jobs,
-          "Times that a thread of the pool worked on a large request."),
+          "Number of times that a helper thread worked on a large request."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
-    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements returned for requests."),
     TALLY("cardbox_standby_reads_total", "counter", standby_reads,
           "Reads that a standby of --standby-dsn has answered."),
     TALLY("cardbox_standby_fallback_total", "counter", standby_passed,
-          "Reads that no standby of --standby-dsn could answer, or not yet, and the primary was "
-          "asked."),
-    VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
+          "Reads that were sent to the primary because no standby of --standby-dsn could answer "
+          "them."),
+    VALUE("cardbox_loops", "gauge", loops, "Threads with an event loop."),
     VALUE("process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),
     VALUE("process_open_fds", "gauge", open_descriptors, "Open file descriptors."),
-    VALUE("process_max_fds", "gauge", descriptors_max, "File descriptors allowed."),
+    VALUE("process_max_fds", "gauge", descriptors_max, "Maximum number of open file descriptors."),
     VALUE("process_start_time_seconds", "gauge", started,
           "When the process started, in seconds since 1970."),
-    VALUE("process_cpu_seconds_total", "counter", cpu_seconds, "CPU time of user and system."),
-    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
+    VALUE("process_cpu_seconds_total", "counter", cpu_seconds,
+          "CPU time of the process in user and system mode, in seconds."),
+    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1. The label is the version."),
 };
 
 static void sum_all(stats *sum, const server_state *server)
@@ -303,7 +305,7 @@ static void sum_all(stats *sum, const server_state *server)
     }
 }
 
-/* Writes all of them in Prometheus' text format 0.0.4. `sum`: zeros. */
+/* Writes all metrics in Prometheus' text format 0.0.4. `sum` must be zeros. */
 static void write_metrics(buf *out, const server_state *server, stats *sum)
 {
     metric_source of = {server, sum};

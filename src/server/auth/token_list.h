@@ -1,6 +1,6 @@
 /*
- * token_list.h: the tokens that are not revoked, as an immutable list. When tokens change, the list
- * is replaced by a new one. Loops lock only to get a new list.
+ * token_list.h: an immutable list of the tokens that were valid when it was read. When tokens
+ * change, the list is replaced by a new one. Loops lock only to get a new list.
  */
 #ifndef SERVER_TOKEN_LIST_H
 #define SERVER_TOKEN_LIST_H
