@@ -1,7 +1,7 @@
 /*
- * abilities.c: the list of abilities, their descriptions and invocations. The bus reads the input
- * and renders the output. Its statements are queued here. Other routes that answer with the output
- * of an ability read their request into its plan.
+ * abilities.c: lists, describes and invokes abilities. The functions of src/bus read the input and
+ * write the output of an ability, and this file queues its statements. Handlers of other routes
+ * that answer with the output of an ability read their request into the plan of the ability.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
@@ -18,7 +18,7 @@ route_scope ability_scope(const request *r)
     return ability == NULL ? SCOPE_READ : SCOPES[ability->scope];
 }
 
-/* The ability in the path. NULL: answered. */
+/* Returns the ability in the path. NULL: there is none, and the request was answered. */
 static const bus_ability *find_ability(request *r)
 {
     const bus_ability *ability = bus_find(r->match.params[1]);
@@ -125,11 +125,11 @@ static bool check_names(request *r)
 {
     return (headers_is_key(r->headers.caller_id) && headers_is_key(r->headers.call_id)) ||
            http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                           "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters "
-                           "or blanks of ASCII");
+                           "X-Caller-Id and X-Call-Id accept one value of 1 to 512 visible ASCII "
+                           "characters or blanks");
 }
 
-/* Reads the input. False: answered. */
+/* Reads the input of an ability from the body. False: the request was answered with an error. */
 static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -157,6 +157,6 @@ void handle_ability_invoke(request *r)
     if (call == NULL || !begin_call(r, call, ability))
         return;
     r->ticket.replayable = call->again;
-    r->ticket.has_new_ids = true; /* it may have one, such as a new task's */
+    r->ticket.has_new_ids = true; /* the ability may make new ids, such as that of a task */
     handler_run_ability(r);
 }

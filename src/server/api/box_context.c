@@ -1,6 +1,6 @@
 /*
- * box_context.c: GET .../boxes/{b}/context: the messages for an LLM from a box's cards. The rows
- * are those of a hydrated box. model/session makes the messages.
+ * box_context.c: GET .../boxes/{b}/context: the messages for an LLM from a box's cards. The
+ * statement returns the box with its cards. The functions of src/model/session make the messages.
  */
 #include "server/api/box_query.h"
 #include "server/api/context_view.h"

@@ -1,9 +1,10 @@
 /*
- * box_query.c: reads the box and its version, length or time from a request.
+ * box_query.c: reads the id of a box and the requested version, length or time from a request.
  */
 #include "server/api/box_query.h"
 
-/* Reads at_version, at_length or at_time. False: several are given; answered. */
+/* Reads the parameter at_version, at_length or at_time. False: several of them are given, and the
+ * request was answered with an error. */
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
     if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1)

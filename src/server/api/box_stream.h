@@ -1,6 +1,6 @@
 /*
- * box_stream.h: the answer for one very long box. The ids are sent in pages. A page is read when
- * the client has received the pages before it, at the version that the first read returned.
+ * box_stream.h: the answer for a box of more than 10,000 ids. The ids are read and sent in pages. A
+ * page is read when the pages before it were sent, at the version that the first read returned.
  */
 #ifndef SERVER_BOX_STREAM_H
 #define SERVER_BOX_STREAM_H
@@ -8,14 +8,15 @@
 #include "server/request/request.h"
 #include "store/box/box_json.h"
 
-/* Ids of a page; a box with fewer is answered without pages. A page is some hundred KB of text and
- * costs PostgreSQL a few ms. */
+/* Ids of a page. A box with at most this number of ids is answered without pages. A page has some
+ * hundred KB of JSON, and PostgreSQL reads it in a few milliseconds. */
 #define BOX_STREAM_PAGE 10000
 
-/* Answers with a box. `first` is its beginning, and was read by `read`. */
+/* Answers with a box of several pages. `first` is the first page, which was read with the
+ * parameters `read`. */
 void box_stream_answer(request *r, const box_view *first, const box_read *read);
 
-/* Answers that the rows of the box contradict each other. */
+/* Answers 500, because the rows of the box contradict each other. */
 void box_stream_refuse(request *r);
 
 #endif

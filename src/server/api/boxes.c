@@ -1,13 +1,13 @@
 /*
- * boxes.c: reads of one box: its ids, or its cards. A box_read describes the read; box_json.c
- * renders the rows.
+ * boxes.c: reads one box: its ids, or its cards. A box_read has the parameters of the read.
+ * box_json.c writes the rows as JSON.
  */
 #include "server/api/box_query.h"
 #include "server/api/box_stream.h"
 
 enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
-/* The parameters of reads of one box. Other parameters are ignored. */
+/* The query parameters of reads of one box. Other query parameters are ignored. */
 static const field QUERY[Q_COUNT] = {
     [BOX_AT_VERSION] = {BOX_AT_VERSION_FIELD},
     [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
@@ -16,7 +16,7 @@ static const field QUERY[Q_COUNT] = {
     [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
 };
 
-/* --- the ids of one --- */
+/* --- the ids of one box --- */
 
 static void set_page(box_read *read, const field_value *query)
 {
@@ -30,7 +30,7 @@ static void box_get_response(request *r, const batch_rows *found)
     box_view box;
     if (!box_query_open(r, found, &box))
         return;
-    bool is_page = read->most < BOX_STREAM_PAGE; /* offset and limit select a page */
+    bool is_page = read->most < BOX_STREAM_PAGE; /* the query selects a page by offset and limit */
     if (box.head.before < box.head.length && !is_page) {
         if (box_view_is_whole(&box))
             box_stream_answer(r, &box, read);
@@ -49,7 +49,7 @@ void handle_box_get(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
-    if (query != NULL && query[Q_OFFSET].given) /* else a limit is a parameter like any other */
+    if (query != NULL && query[Q_OFFSET].given) /* without an offset, a limit is ignored */
         query = handler_read_query(r, QUERY, Q_COUNT, true);
     box_read *reads = query == NULL ? NULL : box_query_reads(r, query, &count);
     if (reads == NULL)
@@ -60,7 +60,7 @@ void handle_box_get(request *r)
     handler_queue_batched(r, BATCH_BOXES, reads, count, count, box_get_response);
 }
 
-/* --- the cards of one --- */
+/* --- the cards of one box --- */
 
 static void box_cards_response(request *r, const batch_rows *found)
 {

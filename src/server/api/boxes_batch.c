@@ -1,7 +1,8 @@
 /*
- * boxes_batch.c: many boxes, with or without their cards. PostgreSQL returns most rows in order. A
- * row in order is written to the answer when it arrives; other rows are kept until they are next.
- * So the server works while PostgreSQL does, and never holds all rows of a large answer.
+ * boxes_batch.c: reads many boxes, with or without their cards. PostgreSQL returns most cards in
+ * the order of the answer. Such a card is written to the answer when its row arrives; rows of other
+ * cards are kept until they are next. So the server works at the same time as PostgreSQL, and does
+ * not hold all rows of a large answer.
  */
 #include "server/api/box_query.h"
 
@@ -12,13 +13,13 @@ typedef struct row_list {
     size_t count, room;
 } row_list;
 
-/* The rows of a box so far. */
+/* A box of the request, and the rows that have arrived for it. */
 typedef struct batch_box {
     bool exists;
     box_head head;
     row_list runs;
-    row_list early;  /* cards that arrived out of order, to be appended to the answer later */
-    int64_t arrived; /* number of cards */
+    row_list early;  /* cards that arrived before they are next in the answer */
+    int64_t arrived; /* number of rows with cards that have arrived */
 } batch_box;
 
 typedef struct batch_answer {
@@ -26,18 +27,18 @@ typedef struct batch_answer {
     const box_read *reads;
     batch_box *boxes;
     size_t box_count;
-    size_t at, key; /* the id and the element of `boxes` that is being written */
-    size_t written; /* boxes */
-    bool open;      /* the box at `at` is begun, and some of its cards are missing */
-    int64_t next;   /* position of the next card to write */
-    int32_t kind;   /* kind of the last row */
-    size_t bytes;   /* bytes of the rows so far */
+    size_t at, key; /* indexes in body->ids and in `boxes` of the box that is written next */
+    size_t written; /* number of boxes in the answer */
+    bool open;      /* the JSON of the box at `at` is begun but not complete */
+    int64_t next;   /* position in the box of the next card to write */
+    int32_t kind;   /* kind of the last row that arrived */
+    size_t bytes;   /* bytes of all rows that have arrived */
     buf missing_boxes;
     buf missing_cards;
-    idset seen;        /* missing cards */
-    store_rows **kept; /* rows that arrived one by one and are needed until the end */
+    idset seen;        /* ids in missing_cards */
+    store_rows **kept; /* rows that arrived one by one and are still needed */
     size_t kept_count, kept_room;
-    arena memory;     /* separate, because the answer may begin again */
+    arena memory;     /* not the request's, because the answer may be begun again */
     bool kinds_mixed; /* a card came before an id, or an id before a head */
     buf_failure failure;
 } batch_answer;
@@ -91,7 +92,7 @@ static bool keep_row(batch_answer *a, store_rows *rows)
 
 static void note_missing(batch_answer *a, slice id)
 {
-    if (id.ptr == NULL) /* the JSON null instead of an id */
+    if (id.ptr == NULL) /* the list of the box contains null instead of an id */
         return;
     slice copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
@@ -109,7 +110,7 @@ static void write_card(request *r, batch_answer *a, const box_row *card)
         note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
-/* All rows with ids have arrived before the first box is begun. */
+/* Begins the JSON of a box. All rows with ids have arrived before the first box is begun. */
 static void begin_box(request *r, batch_answer *a, batch_box *box)
 {
     buf *out = request_body(r);
@@ -136,8 +137,8 @@ static bool has_all(const batch_answer *a, const batch_box *box)
     return !a->body->hydrate || box->arrived >= box->head.before - box->head.first;
 }
 
-/* Writes boxes up to the first one whose cards have not all arrived. `all`: no more rows will
- * arrive. */
+/* Writes boxes until it finds one whose cards have not all arrived. `all`: no more rows will
+ * arrive, so all boxes are written. */
 static void write_boxes(request *r, batch_answer *a, bool all)
 {
     for (; a->at < a->body->count; a->at++) {
@@ -160,7 +161,7 @@ static void write_boxes(request *r, batch_answer *a, bool all)
 
 /* --- rows --- */
 
-/* Writes the card if it is the next one. Returns true if its row is needed later. */
+/* Writes the card if it is the next one of the answer. Returns true if its row is needed later. */
 static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
 {
     batch_box *box = &a->boxes[key];
@@ -180,8 +181,8 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     return !now;
 }
 
-/* Heads arrive before rows with ids, and these before cards. `key`: index in `boxes`. Returns true
- * if the row is needed later. */
+/* Processes a row. Normally all heads of boxes arrive first, then all rows with ids, then all
+ * cards. `key`: index of its box in `boxes`. Returns true if the row is needed later. */
 static bool add_box_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
@@ -224,7 +225,7 @@ static bool has_not_failed(request *r, batch_answer *a)
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
-/* Adds a row of a statement that carries only this request. */
+/* Processes a row when it arrives. The statement carries only this request. */
 static bool take_row(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
@@ -250,8 +251,8 @@ static void add_lists(request *r, batch_answer *a)
     set_failure(a, a->missing_cards.failure);
 }
 
-/* If the kinds of rows were mixed, the statement is repeated, and its rows are read all together.
- */
+/* Completes the answer. If the kinds of rows arrived in another order, the statement is sent again,
+ * and its rows are processed when all have arrived. */
 static void end_answer(request *r)
 {
     batch_answer *a = r->plan;
@@ -281,7 +282,7 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
     }
 }
 
-/* Renders rows that are read all together, of a statement that carries other requests too. */
+/* Writes the answer when all rows have arrived. The statement may carry other requests too. */
 static void boxes_get_response(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))

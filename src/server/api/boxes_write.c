@@ -1,6 +1,6 @@
 /*
- * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Ids are passed to
- * PostgreSQL as the JSON that the client sent. Only appends are batched.
+ * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Lists of ids are passed to
+ * PostgreSQL as the JSON that the client sent. Only appends share statements with other requests.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
@@ -57,7 +57,8 @@ static const field APPEND[CHANGE_FIELDS] = {
     [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-/* A repeated request gets the same body as the first one, and the header Idempotent-Replayed. */
+/* A repeated append with an Idempotency-Key gets the same body as the first one, and the header
+ * Idempotent-Replayed. */
 static void box_append_response(request *r, const batch_rows *found)
 {
     const box_append *append = r->ticket.keys;
@@ -94,7 +95,8 @@ static const field REPLACE[CHANGE_FIELDS] = {
 
 HANDLER_PARAMS(build_replace, box_save_params)
 
-/* 412 if the box does not exist or has another version than If-Match. */
+/* Returns the error of a failed replacement: 412 if the request has If-Match and the box does not
+ * exist or has another version. */
 static http_error replace_error(const request *r, const box_change *change, cardbox_status status)
 {
     bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
@@ -116,7 +118,8 @@ static void box_replace_response(request *r, const batch_rows *found)
         http_error_send_status(r, replace_error(r, &change, status), &err);
 }
 
-/* Reads the version that must be replaced. False: answered. */
+/* Reads the version that the box must have from If-Match or expected_version. False: the request
+ * was answered with an error. */
 static bool read_expected(request *r, box_save *save, const field_value *expected)
 {
     save->expected_version = expected->number;

@@ -1,14 +1,15 @@
 /*
- * cards.c: reads of cards by id, one or a batch, through the server's card cache. A read copies the
- * cached texts of its cards when it queues, and sends their etags. The rows of the statement
- * cards_get say which copies are current, and contain all other cards whole.
+ * cards.c: reads cards by id, one or a batch, through the server's card cache. When a read is
+ * queued, it copies the cached JSON of its cards, and the statement gets their etags. The statement
+ * cards_get returns only the etag of a card whose etag is current, and all columns of the others.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "server/batch/card_cache.h"
 #include "store/card/card_json.h"
 
-/* Bytes of cached texts that a waiting request may hold. Further cards are read whole. */
+/* Maximum bytes of cached JSON that a waiting request may hold. Other cards are read from
+ * PostgreSQL. */
 enum { COPIES_MAX = 256 * 1024 };
 
 static bool has_row(const batch_rows *found, size_t key)
@@ -21,13 +22,13 @@ static int64_t etag_of(const batch_rows *found, size_t key)
     return rows_int8(found->rows, found->row[found->start[key]], CARD_ETAG);
 }
 
-/* True if the row contains only the etag, because the key's etag is current. */
+/* True if the row of a card contains only its etag, because the key's etag is current. */
 static bool is_current(const card_key *key, int64_t etag)
 {
     return etag != 0 && etag == key->etag;
 }
 
-/* Appends the card object of a key, which has a row. */
+/* Appends the JSON of the card of a key, for which there is a row. */
 static void add_card(request *r, const batch_rows *found, size_t number)
 {
     const card_key *key = (const card_key *)r->ticket.keys + number;
@@ -44,7 +45,7 @@ static void add_card(request *r, const batch_rows *found, size_t number)
     card_cache_put(r->server->card_cache, key, etag, buf_since(out, start));
 }
 
-/* --- one --- */
+/* --- one card --- */
 
 static void card_get_response(request *r, const batch_rows *found)
 {
@@ -63,7 +64,7 @@ static void card_get_response(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* Without a cached text, the statement gets the etag of the text that the client has. */
+/* If the card is not in the cache, the statement gets the etag in the client's If-None-Match. */
 void handle_card_get(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
@@ -78,10 +79,10 @@ void handle_card_get(request *r)
     handler_queue_batched(r, BATCH_CARDS, key, 1, 1, card_get_response);
 }
 
-/* --- many --- */
+/* --- many cards --- */
 
-/* Cards and missing ids are in the order of the request. The keys are those of its ids that a card
- * can have, in the same order. */
+/* Writes cards and missing ids in the order of the request. Only ids of the body that a card can
+ * have are keys, in the same order. */
 static void cards_get_response(request *r, const batch_rows *found)
 {
     const body_ids *body = r->plan;

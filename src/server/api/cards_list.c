@@ -1,5 +1,5 @@
 /*
- * cards_list.c: pages of cards by filters, and of a card's revisions.
+ * cards_list.c: lists the cards that match filters, and the revisions of a card.
  */
 #include "cardbox/limits.h"
 #include "server/response/page.h"

@@ -1,14 +1,14 @@
 /*
- * cards_write.c: adds one card or a batch, and deletes cards. Content is passed on unchanged, as a
- * slice of the body. Single cards are batched with those of other requests. A batch is one
- * statement: all of its cards are added, or none.
+ * cards_write.c: adds one card or a list of cards, and deletes cards. Content is passed to
+ * PostgreSQL unchanged, as a slice of the body. Requests with a single card share a statement with
+ * other requests. A request with a list has its own statement: all its cards are added, or none.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "store/card/card_write.h"
 
-/* Twice the limit of content, so that an error message can name the card whose content is too deep.
- */
+/* Levels of JSON in the body: twice the limit of content, so that an error message can name the
+ * card whose content has too many levels. */
 enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
 
 enum {
@@ -26,7 +26,7 @@ enum {
     C_AUTHOR,
     C_CREATED,
     C_SEALED,
-    CARD_FIELDS, /* those of a card in a batch; a single one has two more */
+    CARD_FIELDS, /* number of members of a card in a list; a single card has two more */
     C_STRICT = CARD_FIELDS,
     C_RESTORE,
     SINGLE_FIELDS
@@ -60,17 +60,18 @@ static const field BATCH[BATCH_FIELDS] = {
     [B_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
 };
 
-/* The cards of a request. All is in its arena, except memory of the inputs. */
+/* The cards of a request. All memory is in the request's arena, except what card_input_free frees.
+ */
 typedef struct posted {
     client_card *given;
     card_input *inputs;
     size_t count;
     slice tenant;
     bool batch;
-    bool keyed;       /* it has an Idempotency-Key */
-    bool has_new_ids; /* a card came without one */
+    bool keyed;       /* the request has an Idempotency-Key */
+    bool has_new_ids; /* a card of the request has no card_id */
     bool strict, restore;
-    bool sealed; /* default of the cards */
+    bool sealed; /* for cards without this member */
 } posted;
 
 static void drop_posted(void *plan)
@@ -82,8 +83,8 @@ static void drop_posted(void *plan)
 
 /* --- reading --- */
 
-/* The card's id, or a new one. With an Idempotency-Key an id is required, because a repeated
- * request would get another new id. */
+/* Returns the card's id, or a new id. With an Idempotency-Key the id is required, because a
+ * repeated request would get another new id. */
 static slice id_of(posted *p, const field_value *given, const validation_path *at, validation *s)
 {
     if (given->given)
@@ -204,7 +205,7 @@ static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_err
     return true;
 }
 
-/* False: answered. */
+/* Reads the cards of the body. False: the request was answered with an error. */
 static bool read_posted(request *r, posted *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -252,8 +253,8 @@ static void card_add_response(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* The error of the whole batch. A conflict goes before a deleted card, which `restore` could bring
- * back. */
+/* Returns the error of a list of cards: that of the first card with a conflict, or else of the
+ * first deleted or expired card, which `restore` could bring back. */
 static http_error error_of_batch(const posted *p, const card_outcome *all, cardbox_error *err)
 {
     http_error worst = HTTP_ERROR_INTERNAL;

@@ -1,5 +1,5 @@
 /*
- * context_view.c: the common parts of requests for a context.
+ * context_view.c: functions that requests for the context of a session or a box share.
  */
 #include "server/api/context_view.h"
 

@@ -1,6 +1,6 @@
 /*
- * context_view.h: the common parts of requests for the context of a leaf or a box: parameters,
- * bounds and the answer. Knows no rows.
+ * context_view.h: functions that requests for the context of a session or a box share: parameters,
+ * limits and the answer. Knows no rows.
  */
 #ifndef SERVER_CONTEXT_VIEW_H
 #define SERVER_CONTEXT_VIEW_H
@@ -15,11 +15,11 @@ extern const char *const CONTEXT_REPAIRS[];
 
 context_request context_request_of(const field_value *format, const field_value *repair);
 
-/* Maximum bytes of the rows of a context. */
+/* Returns the maximum bytes of the entries or cards of a context. */
 size_t context_input_max(const request *r);
 
-/* Answers with the request's body buffer, or with an error; `hint`: the remedy if it is too large.
- */
+/* Answers with the context in request_body(r), or with the error of `status`. `hint`: the remedy if
+ * the context is too large. */
 void context_view_answer(request *r, cardbox_status status, const cardbox_error *err,
                          const char *hint);
 

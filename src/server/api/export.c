@@ -1,5 +1,6 @@
 /*
- * export.c: GET .../export of a project. The store's exporter runs in a thread, in one snapshot.
+ * export.c: GET .../export of a project. The export runs in a thread, with functions of
+ * src/store/project, and reads one snapshot.
  */
 #include <stdio.h>
 #include "server/api/handlers.h"
@@ -8,7 +9,7 @@
 
 typedef struct exporting {
     outgoing out;
-    uint64_t total; /* lines; known once the export has begun */
+    uint64_t total; /* number of lines of the export, known before the first byte */
     char lines[24]; /* `total` as text */
 } exporting;
 
@@ -22,7 +23,7 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     e->total = counts->total;
     transfer_begin_answer(&e->out.transfer);
     return !bounded_pipe_is_shut(
-        e->out.transfer.bounded_pipe); /* checked at each page: has the client left? */
+        e->out.transfer.bounded_pipe); /* false ends the export: the client has left */
 }
 
 static cardbox_status run_export(transfer *t)

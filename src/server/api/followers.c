@@ -1,7 +1,8 @@
 /*
- * followers.c: a follower waits, queries the database, sends events, and waits again. Its
- * connection is suspended while it waits. Waiting followers are in a list ordered by due time, so
- * that an iteration of the loop visits only those that are due. A comment is sent as a heartbeat.
+ * followers.c: a follower is a request that waits, queries the database, sends events, and waits
+ * again. Its connection is suspended while it waits. Waiting followers are in a list ordered by due
+ * time, so that an iteration of the loop visits only followers that are due. A comment is sent as a
+ * heartbeat.
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
@@ -13,38 +14,39 @@
 #include "store/client/list.h"
 
 enum {
-    ROUND_MS = 200,  /* followers of a loop query at the same times, in one statement */
+    ROUND_MS = 200,  /* followers of a loop query the database at the same times, so that they share
+                        a statement */
     BEAT_MS = 15000, /* heartbeat: proxies close silent connections after 30 to 60 seconds */
     FOLLOWERS_MOST = 1000,
-    MEMORY_SHARE = 8, /* unsent events may use this part (an eighth) of --memory-max */
-    UNREAD_MS =
-        2000 /* if memory is short, clients that read nothing for this time are disconnected */
+    MEMORY_SHARE = 8, /* unsent events may use an eighth of --memory-max */
+    UNREAD_MS = 2000  /* if unsent events use all their memory, clients that read nothing for this
+                         time are disconnected */
 };
 
-/* Milliseconds until a browser reconnects. */
+/* The line `retry`: milliseconds until a browser reconnects. */
 static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
     LIST_ENTRY(follower) of_loop;
-    TAILQ_ENTRY(follower) waiting; /* if `waits` */
+    TAILQ_ENTRY(follower) waiting; /* used while `waits` is true */
     request *request;
     followers *home;
     task_view slice;
     size_t at;   /* bytes of the answer's body that were sent */
-    bool waits;  /* in the list of waiting followers; its connection is suspended */
-    bool over;   /* the stream ends after the present body */
-    bool broken; /* the connection is closed at once */
+    bool waits;  /* it is in the list `due`, and its connection is suspended */
+    bool over;   /* the stream ends when the present body was sent */
+    bool broken; /* the stream can't be completed, and the connection is closed */
     int64_t due_ms, beat_ms;
-    int64_t event_ms; /* time of its last event, or of its request */
-    size_t held;      /* bytes that are counted in followers.held */
-    int64_t read_ms;  /* when its client last read some of them */
+    int64_t event_ms; /* time of its last event, or of its start */
+    size_t held;      /* bytes of its body that are counted in followers.held */
+    int64_t read_ms;  /* when its client last read bytes of the body */
 } follower;
 
 struct followers {
     LIST_HEAD(, follower) all;
-    TAILQ_HEAD(due_list, follower) due; /* those that wait, ordered by due_ms, then by event_ms */
+    TAILQ_HEAD(due_list, follower) due; /* waiting followers, ordered by due_ms, then by event_ms */
     size_t count;
-    int64_t cut_ms;         /* next search for clients that do not read */
+    int64_t cut_ms;         /* time of the next search for clients that do not read */
     size_t held, held_most; /* bytes of unsent events, and their maximum */
 };
 
@@ -65,7 +67,7 @@ void followers_free(followers *all)
 
 /* --- the list --- */
 
-/* Counts the present memory of its answer. */
+/* Counts the present memory of a follower's answer. */
 static void count_memory(follower *f)
 {
     size_t now = f->request->answer.body.cap;
@@ -74,7 +76,8 @@ static void count_memory(follower *f)
     request_count_answer(f->request);
 }
 
-/* Inserts from the end, since most are due after all others. */
+/* Adds the follower to the list of waiting followers. Its position is searched from the end,
+ * because most followers are due after all others. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -151,7 +154,8 @@ static int64_t next_round(int64_t now_ms)
     return (now_ms / ROUND_MS + 1) * ROUND_MS;
 }
 
-/* Prepares the body for sending. If it is empty and a heartbeat is due, adds that. */
+/* Prepares the body for sending. If the body is empty and a heartbeat is due, the heartbeat is
+ * added. */
 static void prepare_body(follower *f, int64_t now_ms)
 {
     buf *out = request_body(f->request);
@@ -179,8 +183,8 @@ static void add_events(request *r, const batch_rows *found)
     request_set_state(r, REQUEST_SENDING);
 }
 
-/* If the query can't be queued, an error answer comes too late: the connection is closed, and the
- * client reconnects. */
+/* If the query can't be queued, an error can't be sent in the middle of a stream: the connection is
+ * closed, and the client reconnects. */
 static void query_events(follower *f)
 {
     request *r = f->request;
@@ -199,13 +203,14 @@ static void end_stream(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
-/* True if the client does not read its events. After a reconnect it continues where it was. */
+/* True if the client does not read its events. It is disconnected, and loses no event if it
+ * reconnects with Last-Event-ID. */
 static bool reads_nothing(const follower *f, int64_t now_ms)
 {
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
-/* If memory is short, disconnects clients that do not read. */
+/* If unsent events use all their memory, disconnects clients that do not read. */
 static void disconnect_some(followers *all, int64_t now_ms)
 {
     if (all->held < all->held_most || now_ms < all->cut_ms)
@@ -218,7 +223,8 @@ static void disconnect_some(followers *all, int64_t now_ms)
     }
 }
 
-/* Memory is short: the follower only gets a heartbeat. */
+/* Delays the next query of a follower because unsent events use all their memory. The follower gets
+ * a heartbeat when it is due. */
 static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
@@ -287,7 +293,7 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.stream = &STREAM;
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
-    request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
+    request_header(r, "X-Accel-Buffering", "no"); /* otherwise nginx buffers events */
     f->home = r->followers;
     LIST_INSERT_HEAD(&f->home->all, f, of_loop);
     f->home->count++;
@@ -295,7 +301,8 @@ static void start_stream(request *r, follower *f, const task_row *task)
     request_set_state(r, REQUEST_ANSWERED);
 }
 
-/* 204 makes a browser stop reconnecting: the client has received the last event. */
+/* Begins the stream. If the task is finished and the client has received its last event, the answer
+ * is 204, which makes a browser stop reconnecting. */
 static void task_stream_response(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
@@ -321,11 +328,11 @@ void handle_task_stream(request *r)
     if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
     slice last = r->headers.last_event;
-    /* The first event is number 1. A client without events may send 0. */
+    /* The first event has number 1. A client that has received no event may send 0. */
     if (last.ptr != NULL && !slice_equal(last, SLICE("0")) &&
         !list_number_read(&f->slice.key.after, last)) {
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                        "Last-Event-ID must be the id of an event of this task, a number");
+                        "Last-Event-ID must be a number, the id of an event of this task");
         return;
     }
     r->plan = f;

@@ -1,8 +1,8 @@
 /*
- * followers.h: clients that follow a task by server-sent events: numbered durable events, and
- * chunks of the message that is being generated. Some times a second, one query reads the events
- * for all followers of a loop that wait. While unsent events use all their memory, no follower is
- * queried. Knows no HTTP library.
+ * followers.h: requests that follow a task by server-sent events: stored events with numbers, and
+ * chunks of the message that the model is generating. Every 200 ms, one statement reads the events
+ * for all waiting followers of a loop. While unsent events use all their memory, no events are
+ * read. Knows no HTTP library.
  */
 #ifndef SERVER_FOLLOWERS_H
 #define SERVER_FOLLOWERS_H
@@ -14,15 +14,17 @@ struct request;
 
 typedef struct followers followers;
 
-/* NULL: no memory. */
+/* Returns the empty set of followers of a loop. NULL: out of memory. */
 followers *followers_new(const settings *set);
 
-/* Called when there are no followers. */
+/* Frees the set, which must have no followers. */
 void followers_free(followers *all);
 
-/* Queries events for followers that are due. Ends those whose client left or whose token became
- * invalid; if the server stops, all. */
+/* Queries events for followers that are due. Ends followers whose client left or whose token became
+ * invalid. If the server stops, all waiting followers are ended. */
 void followers_tick(followers *all, int64_t now_ms);
-int64_t followers_next_ms(const followers *all); /* INT64_MAX: no follower waits */
+
+/* Returns when the next follower is due; INT64_MAX: no follower waits. */
+int64_t followers_next_ms(const followers *all);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * handlers.c: the small endpoints, and functions that the handlers share.
+ * handlers.c: the handlers of /healthz, /readyz and /version, and functions that all handlers
+ * share.
  */
 #include "server/api/handlers.h"
 
@@ -64,7 +65,8 @@ bool handler_box(request *r, uuid16 *out)
            http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
-/* Queues a ticket. Its flags about repeating the request are kept. */
+/* Queues the request with a new ticket. The flags of the old ticket about repeating the request are
+ * kept. */
 static void queue_ticket(request *r, batch_ticket ticket)
 {
     ticket.replayable = r->ticket.replayable;
@@ -198,7 +200,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     return handler_end_validation(r, &s) ? values : NULL;
 }
 
-/* Approximate bytes of an object in addition to the values of its row. */
+/* Approximate bytes of JSON for each row, in addition to the values of the row. */
 enum { ROW_OVERHEAD = 512 };
 
 bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
@@ -209,7 +211,7 @@ bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
         bytes += rows_bytes_of(found->rows, found->row[i]);
     if (bytes > out->max)
         return http_error_send_over_budget(r);
-    /* Reserved in one step, because the answer is appended in many small parts. */
+    /* The memory is reserved in one step, because the answer is appended in many small parts. */
     buf_reserve(out, around < out->max - bytes ? bytes + around : out->max);
     return true;
 }

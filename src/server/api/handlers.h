@@ -1,6 +1,7 @@
 /*
- * handlers.h: functions that the handlers of routes share. A handler is two plain functions: one
- * turns the request into parameters of a statement, the other one turns the rows into the answer.
+ * handlers.h: functions that the handlers of routes share. Most handlers have two functions: the
+ * first makes the parameters of a statement from the request, the second makes the answer from the
+ * rows.
  */
 #ifndef SERVER_HANDLERS_H
 #define SERVER_HANDLERS_H
@@ -9,8 +10,8 @@
 #include "server/response/http_error.h"
 #include "server/request/fields.h"
 
-/* The handlers of the table in routes.c. They are called once the whole request is there, or, with
- * ROUTE_STREAM, its headers. */
+/* The handlers of the table in routes.c. A handler is called when the whole request has arrived,
+ * or, with ROUTE_STREAM, when its headers have. */
 typedef void request_handler(request *r);
 request_handler handle_health, handle_ready, handle_version, handle_openapi, handle_metrics;
 request_handler handle_page, handle_ui_file, handle_ui_redirect;
@@ -28,65 +29,73 @@ request_handler handle_session_move_head, handle_session_export, handle_session_
 request_handler handle_entries_list, handle_entry_get;
 request_handler handle_session_diff, handle_session_context;
 
-/* The scope that a token needs: the route's, or that of the ability in the path. For an ability
- * that does not exist, it is `read`. */
+/* Returns the scope that a token needs: that of the route, or of the ability in the path. For an
+ * ability that does not exist, it is `read`. */
 route_scope ability_scope(const request *r);
 
-/* The state for /readyz: the database passed the checks, a loop has a connection of each group to
- * the primary, and the tokens are known. A failed check of one connection counts for all. */
+/* The state for /readyz. True if the server is not stopping, no connection failed the check of the
+ * database, a loop has connections of each group to the primary, and requests can be authorised. */
 bool handler_is_ready(const server_state *server);
 
-/* Begins a validation of the request. The caller ends it. */
+/* Begins a validation of the request. The caller calls handler_end_validation. */
 void handler_validation(request *r, validation *s);
 
-/* Frees the validation. True if it has no faults. Otherwise the request is answered. */
+/* Frees the validation. True if the request is valid. Otherwise the request is answered with an
+ * error. */
 bool handler_end_validation(request *r, validation *s);
 
-/* Answers 422 with one error. `in`: "body", "query", "header" or "path"; `member`: its member, or
- * NULL. Returns false. */
+/* Answers 422 with one fault. `in`: "body", "query", "header" or "path". `member`: the name of the
+ * invalid member of `in`, or NULL. Returns false. */
 bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
-/* The ids in the body of a batch read, in the arena of the request. NULL: answered. */
+/* Returns the ids and options in the body of a batch read, in the request's arena. NULL: the
+ * request was answered with an error. */
 body_ids *handler_read_body_ids(request *r, const body_rules *wanted);
 
-/* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
+/* Returns the values of the query parameters, read by fields_read_query, in the request's arena.
+ * NULL: the request was answered with an error. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
 
-/* The members of a change's body, in the request's arena; an empty body is {} where it may be.
- * Checks that there is no query, and the form of an Idempotency-Key. NULL: answered. */
+/* Returns the members of the body of a changing request, in its arena. If `may_be_empty`, an empty
+ * body is read as {}. Also checks that the query is empty, and the form of an Idempotency-Key.
+ * NULL: the request was answered with an error. */
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
 
-/* True if the query has no parameter. Otherwise the request is answered. */
+/* True if the query has no parameter. Otherwise the request is answered with 422. */
 bool handler_no_query(request *r);
 
-/* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
- * False: nothing of ours can have this id; answered. */
+/* Reads the id in parameter `param` of the path. `what` is "session", "entry" or "task". False:
+ * such an id is impossible, and the request was answered with 404. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
 
-/* The id of the card in the path. False: no card can have this id; answered. */
+/* Reads the id of the card in the path. False: no card can have this id, and the request was
+ * answered with 404. */
 bool handler_card(request *r, slice *out);
 
-/* The box in the path. False: no box can have this id; answered. */
+/* Reads the id of the box in the path. False: no box can have this id, and the request was answered
+ * with 404. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Queues `count` keys for a batched statement, which calls `render` with its rows. `weight`: the
- * approximate number of rows. Keeps the ticket's flags about repeating the request, like
- * handler_queue_single. */
+/* Queues the request with `count` keys for a batched statement. The batcher calls `render` with its
+ * rows. `weight`: the approximate number of rows of a read, or KiB of a write. Flags of the ticket
+ * about repeating the request are kept. */
 void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t count,
                            size_t weight, batch_render render);
 
-/* Queues an unbatched statement. A render function may queue another one. */
+/* Queues the request for a statement that carries no other request. A render function may queue
+ * another one. Flags of the ticket about repeating the request are kept. */
 void handler_queue_single(request *r, batch_kind kind, statement_id what,
                           void (*build)(params *p, const void *keys), const void *keys,
                           batch_render render);
 
-/* For a route that answers with the output of an ability: the ability's plan, filled with zeros.
- * The handler reads the request into it and calls handler_run_ability. r->plan becomes the
- * bus_call. NULL: answered. */
+/* Returns the plan of an ability, filled with zeros, for a route that answers with the ability's
+ * output. The handler reads the request into the plan and calls handler_run_ability. r->plan
+ * becomes the bus_call. NULL: the request was answered with an error. */
 void *handler_ability_plan(request *r, const char *ability_id);
 
-/* Runs the statements of the call and answers with its output. Errors are those of the route. */
+/* Runs the statements of the ability and answers with its output. A failure is answered in the
+ * error format of the route. */
 void handler_run_ability(request *r);
 
 /* Defines a function for handler_queue_single that passes the keys to `store_function`. */
@@ -96,11 +105,12 @@ void handler_run_ability(request *r);
         store_function(p, keys);                                                                   \
     }
 
-/* Allocates from the request's arena. NULL: out of memory, and the request is answered. */
+/* Allocates zeros in the request's arena. NULL: out of memory, and the request was answered with an
+ * error. */
 void *handler_take(request *r, size_t count, size_t size);
 
-/* True if the rows of `keys` keys and their answer fit the response budget. Otherwise the request
- * is answered. */
+/* True if the rows of the first `keys` keys fit into --response-max. Reserves memory for their
+ * JSON. Otherwise the request is answered with 413. */
 bool handler_check_budget(request *r, const batch_rows *found, size_t keys);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * import.c: POST .../import. The loop writes the body into a bounded pipe. A thread reads lines
- * from it and passes them to the store's importer. The answer counts the outcomes.
+ * import.c: POST .../import of a project. The loop writes the body into a bounded pipe. A thread
+ * reads lines from the pipe and passes them to the importer of src/store/project. The answer counts
+ * the outcomes of the lines.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void note_refused(void *arg, uint64_t line, const char *reason)
         i->errors[i->error_count++] = (import_error){line, copy};
 }
 
-/* Passes every line to the importer. */
+/* Passes all lines of the body to the importer. */
 static cardbox_status take_lines(importing *i, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;

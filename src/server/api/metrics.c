@@ -14,10 +14,10 @@
 
 typedef struct metric metric;
 
-/* The sources of values. */
+/* The data from which the values of metrics are computed. */
 typedef struct metric_source {
     const server_state *server;
-    const stats *sum; /* the sum of all loops and helper threads */
+    const stats *sum; /* the sums of the numbers of all loops and helper threads */
 } metric_source;
 
 struct metric {
@@ -25,7 +25,7 @@ struct metric {
     const char *type;
     const char *help;
     void (*write)(buf *out, const metric *m, const metric_source *of);
-    size_t offset;                            /* offset of its tally, for write_tally */
+    size_t offset; /* for write_tally: offset of the tally in struct stats */
     double (*value)(const metric_source *of); /* for write_value */
 };
 
@@ -57,7 +57,8 @@ static void write_requests(buf *out, const metric *m, const metric_source *of)
     }
 }
 
-/* A histogram over all loops. `label` stands before the others: "" or name="value" and a comma. */
+/* Writes a histogram. `label` is written before the label `le`: it is "", or name="value" and a
+ * comma. */
 static void write_histogram(buf *out, const metric *m, const char *label, const tally *buckets,
                             const int64_t *bounds, size_t bound_count, const tally *sum_us)
 {
@@ -122,7 +123,7 @@ static void write_db_conns(buf *out, const metric *m, const metric_source *of)
 
 /* --- statements --- */
 
-/* Its name as the file in sql/statements has it. */
+/* Returns the name of a statement, which is the name of its file in sql/statements. */
 static const char *statement_name(size_t id)
 {
     return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
@@ -239,7 +240,7 @@ static double cpu_seconds(const metric_source *of)
         name, type, help, write_value, 0, value                                                    \
     }
 
-/* METRICS in cardboxd.8 has the same names, types and texts; a test compares. */
+/* The section METRICS of cardboxd.8 has the same names, types and texts; a test compares them. */
 static const metric METRICS[] = {
     LABELLED("cardbox_requests_total", "counter", write_requests,
              "Finished requests, by operation and class of status."),
@@ -288,8 +289,9 @@ static const metric METRICS[] = {
     VALUE("process_max_fds", "gauge", descriptors_max, "Maximum number of open file descriptors."),
     VALUE("process_start_time_seconds", "gauge", started,
           "When the process started, in seconds since 1970."),
-    VALUE("process_cpu_seconds_total", "counter", cpu_seconds, "CPU time of user and system."),
-    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
+    VALUE("process_cpu_seconds_total", "counter", cpu_seconds,
+          "CPU time of the process in user and system mode, in seconds."),
+    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1. The label is the version."),
 };
 
 static void sum_all(stats *sum, const server_state *server)
@@ -302,7 +304,7 @@ static void sum_all(stats *sum, const server_state *server)
     }
 }
 
-/* Writes all of them in Prometheus' text format 0.0.4. `sum`: zeros. */
+/* Writes all metrics in Prometheus' text format 0.0.4. `sum` must be zeros. */
 static void write_metrics(buf *out, const server_state *server, stats *sum)
 {
     metric_source of = {server, sum};

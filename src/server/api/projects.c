@@ -1,5 +1,5 @@
 /*
- * projects.c: the list of all projects, for operators. It is the only list across tenants.
+ * projects.c: the list of all projects, for operators. This is the only list that crosses projects.
  */
 #include "server/response/page.h"
 #include "store/admin/projects.h"

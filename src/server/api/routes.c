@@ -1,32 +1,33 @@
 /*
- * routes.c: the table of routes: method, path, scope and handler. 404, 405, 401, 403, --routes and
- * the metrics use it too. A second table has the hints for similar paths.
+ * routes.c: the table of routes: method, path, scope and handler. The answers 401, 403, 404 and
+ * 405, the option --routes and the metrics depend on the table too. A second table has hints for
+ * unknown requests.
  */
 #include "server/api/handlers.h"
 
 #define OF_PROJECT "/projects/{project_id}"
 #define OF_SESSION OF_PROJECT "/sessions/{session_id}"
 
-/* GET of what a token with the scope `read` may see. */
+/* A GET route that needs a token with the scope `read`. */
 #define READ(pattern, name, class, handle)                                                         \
     {                                                                                              \
         "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle, NULL           \
     }
 
-/* GET of a list of a session's entries, by an ability. */
+/* A GET route that lists entries of a session with an ability. */
 #define ENTRIES(pattern, name, ability)                                                            \
     {                                                                                              \
         "GET", OF_SESSION pattern, name, ROUTE_NO_BODY, SCOPE_READ, CLASS_LIST, TAKES_NONE,        \
             handle_entries_list, ability                                                           \
     }
 
-/* GET that needs no token. */
+/* A GET route that needs no token. */
 #define OPEN(pattern, name, handle, of)                                                            \
     {                                                                                              \
         "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle, of       \
     }
 
-/* A change with a JSON body. */
+/* A route that changes data, with a JSON body. */
 #define WRITE(method, pattern, name, takes, handle)                                                \
     {                                                                                              \
         method, pattern, name, ROUTE_JSON, SCOPE_WRITE, CLASS_WRITE, takes, handle, NULL           \
@@ -104,17 +105,17 @@ const route ROUTES[] = {
 };
 
 _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
-               "requests are counted by number of their route");
+               "requests are counted by the number of their route");
 
-/* "..." is the project. */
+/* In hints, "..." stands for the path of the project. */
 const route_hint ROUTE_HINTS[] = {
-    /* An empty id: no hint, as in the original service. */
+    /* For an empty id there is no hint, as in the original service. */
     {"GET", OF_PROJECT "/cards/", ""},
     {"GET", OF_PROJECT "/boxes/", ""},
-    {"POST", "/projects", "write to it, which makes it: POST /projects/{project}/cards"},
-    {"GET", OF_PROJECT, "to list its contents: GET .../cards, GET .../boxes, GET .../sessions"},
-    {"PUT", OF_PROJECT, "write to it, which makes it: POST .../cards"},
-    {"POST", OF_PROJECT, "write to it, which makes it: POST .../cards"},
+    {"POST", "/projects", "the first write creates a project: POST /projects/{project}/cards"},
+    {"GET", OF_PROJECT, "its contents: GET .../cards, GET .../boxes, GET .../sessions"},
+    {"PUT", OF_PROJECT, "the first write creates a project: POST .../cards"},
+    {"POST", OF_PROJECT, "the first write creates a project: POST .../cards"},
     {"POST", OF_PROJECT "/cards/{card_id}", "with that card_id: POST .../cards"},
     {"PUT", OF_PROJECT "/cards/{card_id}", "with that card_id: POST .../cards"},
     {"POST", OF_PROJECT "/boxes/{box_id}", "with that box_id: POST .../boxes"},
@@ -122,7 +123,7 @@ const route_hint ROUTE_HINTS[] = {
     {"POST", OF_PROJECT "/sessions", "PUT .../sessions/{session}"},
     {"POST", OF_SESSION, "PUT .../sessions/{session}, POST .../sessions/{session}/entries"},
     {"GET", OF_SESSION "/entries",
-     "all: GET .../sessions/{session}/tree, those on the way to the head: GET "
+     "all: GET .../sessions/{session}/tree, those on the path to the head: GET "
      ".../sessions/{session}/path, one: GET .../sessions/{session}/entries/{entry}"},
     {"POST", OF_SESSION "/append", "POST .../sessions/{session}/entries"},
     {"GET", OF_SESSION "/messages", "GET .../sessions/{session}/context"},
@@ -130,7 +131,7 @@ const route_hint ROUTE_HINTS[] = {
      "GET .../sessions/{session}/leaves, GET .../sessions/{session}/branch-points"},
     {"GET", OF_SESSION "/head", "its head_entry_id: GET .../sessions/{session}"},
     {"GET", OF_PROJECT "/tasks",
-     "POST .../abilities/ldg:task:query, of unfinished ones POST .../abilities/task:active"},
+     "all: POST .../abilities/ldg:task:query, unfinished: POST .../abilities/task:active"},
     {"POST", OF_PROJECT "/tasks", "POST .../abilities/task:spawn"},
     {"", OF_PROJECT "/tasks/{task_id}",
      "POST .../abilities/ldg:task:get, or at work: GET .../tasks/{task}/stream"},
@@ -147,7 +148,7 @@ const route_hint ROUTE_HINTS[] = {
     {"", "/cards/{card_id}", "GET /projects/{project}/cards/{card}"},
     {"", "/boxes/{box_id}", "GET /projects/{project}/boxes/{box}"},
     {"", "/sessions/{session_id}", "GET /projects/{project}/sessions/{session}"},
-    {"", "/openapi.yaml", "GET /openapi.json, for people GET /docs"},
+    {"", "/openapi.yaml", "as JSON: GET /openapi.json, as a page: GET /docs"},
     {"", "/swagger", "GET /docs"},
     {"", "/redoc", "GET /docs"},
     {"", OF_PROJECT "/ability", "GET .../abilities"},

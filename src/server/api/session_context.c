@@ -1,6 +1,7 @@
 /*
- * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how many
- * of them another leaf has in common. The store renders the answer.
+ * session_context.c: GET .../sessions/{s}/context: the messages for an LLM from the path to an
+ * entry, and the first message that differs in the context of another entry. The functions of
+ * src/store/session write the answer.
  */
 #include "server/api/context_view.h"
 #include "store/session/session_context.h"

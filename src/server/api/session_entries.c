@@ -1,6 +1,6 @@
 /*
- * session_entries.c: reads of a session's entries: one, lists and paths, and the difference of two
- * entries' paths. The route names the ability that reads a list or a path.
+ * session_entries.c: reads one entry of a session, lists of entries, paths, and the difference of
+ * the paths of two entries. The route names the ability that reads a list or a path.
  */
 #include "bus/plans.h"
 #include "model/session/preview.h"
@@ -15,8 +15,8 @@ static const field PAGE[PAGE_FIELDS] = {
     [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
-/* The plan of an ability for the entries of the session in the path. `entry`: ptr NULL: none.
- * NULL: answered. */
+/* Returns the plan of an ability for entries of the session in the path. entry.ptr may be NULL: no
+ * entry. NULL: the request was answered with an error. */
 static tree_request *tree_plan(request *r, const char *ability_id, slice entry, int64_t limit)
 {
     slice session;
@@ -25,7 +25,8 @@ static tree_request *tree_plan(request *r, const char *ability_id, slice entry, 
     return tree_request_init(r->plan, session, entry, limit);
 }
 
-/* Reads which texts are returned. Previews of `rows` rows may use --response-max together. */
+/* Sets the maximum sizes of entries whose JSON and previews are returned. The entries of `rows`
+ * previews together have at most --response-max bytes. */
 static void read_texts(const request *r, session_page *page, const field_value *lines,
                        const field_value *preview, int64_t rows)
 {
@@ -37,7 +38,7 @@ static void read_texts(const request *r, session_page *page, const field_value *
             share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
 }
 
-/* Lists and paths. An entry is in the path of some routes. */
+/* Handles lists and paths. Some of the routes have an entry in their path. */
 void handle_entries_list(request *r)
 {
     slice entry = {NULL, 0};
@@ -68,7 +69,7 @@ void handle_entry_get(request *r)
     handler_run_ability(r);
 }
 
-/* --- difference --- */
+/* --- the difference of two paths --- */
 
 enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 

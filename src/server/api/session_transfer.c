@@ -1,7 +1,8 @@
 /*
- * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the imported
- * bytes, one branch, or another dialect. POST .../sessions/{s}/import returns a report. Both run in
- * a thread, with the store's blocking functions.
+ * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the stored lines
+ * of a session or of one path, or converts them to the other dialect. POST .../sessions/{s}/import
+ * imports a file and returns a report. Both run in a thread, with blocking functions of
+ * src/store/session.
  */
 #include <stdio.h>
 #include "cardbox/session_file.h"
@@ -24,9 +25,10 @@ static const field EXPORT[EXPORT_FIELDS] = {
 typedef struct session_exporting {
     outgoing out;
     char session[SESSION_ID_MAX + 1];
-    char leaf[SESSION_ID_MAX + 1]; /* empty: all */
+    char leaf[SESSION_ID_MAX + 1]; /* empty: the whole session */
     cardbox_dialect dialect;
-    size_t not_in_context; /* entries without a counterpart; known before the first bytes */
+    size_t not_in_context; /* number of entries without a counterpart in the dialect; known before
+                              the first byte */
     char count_text[24];
 } session_exporting;
 

@@ -1,6 +1,6 @@
 /*
  * sessions.c: lists, reads, creates, forks and deletes sessions, and moves their heads. Each
- * request is read into the plan of an ability.
+ * handler reads its request into the plan of an ability.
  */
 #include "bus/plans.h"
 #include "server/response/page.h"
@@ -40,7 +40,8 @@ static bool has_contradiction(const field_value *body)
            (body[N_HEADER].given && body[N_CWD].given);
 }
 
-/* Sessions with dialect pi have a header: the given one, or a new one. False: answered. */
+/* Sets dialect and header of a new session. A session of the dialect pi has the header of the
+ * request, or a new one. False: the request was answered with an error. */
 static bool take_header(request *r, session_create *create, const field_value *body)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -131,8 +132,8 @@ void handle_session_fork(request *r)
 
 /* --- delete --- */
 
-/* Each statement deletes a part, and has the time limit of a request. If the client leaves, the gc
- * thread deletes the rest. */
+/* Deletes a session by several statements, each with the time limit of a request. If the client
+ * disconnects before the last one, the gc thread deletes the other lines. */
 void handle_session_delete(request *r)
 {
     session_deletion *deletion =

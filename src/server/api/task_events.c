@@ -1,7 +1,8 @@
 /*
- * task_events.c: one event for each row, except rows that only advance the number. A durable event
- * has its number as id, so that a client that reconnects misses none. Chunks of a message have no
- * id; after a `start` event they are sent again from the first one.
+ * task_events.c: writes a server-sent event for each row, except for rows that only advance the
+ * number of the last event. A stored event has its number as id, so that a client that reconnects
+ * misses none. Chunks of a message have no id: to a client that reconnects, all of them are sent
+ * again after a `start` event.
  */
 #include <inttypes.h>
 #include "server/api/task_events.h"
@@ -99,7 +100,7 @@ static void add_event(buf *out, task_view *seen, const task_event *e)
     if (!piece)
         seen->key.after = e->n;
     if (completed ||
-        slice_equal(e->what, SLICE("reopened"))) /* a finished task may still get others */
+        slice_equal(e->what, SLICE("reopened"))) /* all other events leave `finished` unchanged */
         seen->finished = completed;
     if (out->len > before)
         buf_text(out, "\n\n");

@@ -1,6 +1,6 @@
 /*
- * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages /ui/ and /docs from
- * src/web. A Content-Security-Policy lets pages load only files of this server.
+ * web.c: serves files that are compiled in, plain and as gzip: /openapi.json, and the pages /ui/
+ * and /docs from src/web. A Content-Security-Policy lets the pages load only files of this server.
  */
 #include "server/api/handlers.h"
 
@@ -35,8 +35,8 @@ static const struct {
     {".svg", "image/svg+xml"},
 };
 
-/* Scripts and styles are only loaded from files of this server, and are never inline. So a script
- * in a card's content can't run. */
+/* Browsers load scripts and styles only from files of this server, and run no inline scripts. So a
+ * script in the content of a card can't run. */
 static const char POLICY[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -68,7 +68,8 @@ void handle_openapi(request *r)
     answer_file(r, SLICE("cardbox.json"), (slice){OPENAPI, sizeof(OPENAPI) - 1});
 }
 
-/* Browsers revalidate files each time, so that pages and scripts are of the same version. */
+/* The headers make browsers revalidate each file before they use it, so that pages and scripts are
+ * of the same version. */
 static void answer_page(request *r, slice name)
 {
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
@@ -89,7 +90,7 @@ void handle_page(request *r)
     answer_page(r, slice_of(r->match.route->of));
 }
 
-/* A page is served at one path only, because its links are relative. */
+/* HTML pages are not served as /ui/{file}, because their links are relative to /docs and /ui/. */
 void handle_ui_file(request *r)
 {
     slice name = r->match.params[0];
@@ -99,7 +100,8 @@ void handle_ui_file(request *r)
         answer_page(r, name);
 }
 
-/* The redirect is relative, because a proxy may serve this server below a longer path. */
+/* The Location of the redirect is relative, because a proxy may serve this server below a longer
+ * path. */
 void handle_ui_redirect(request *r)
 {
     request_header(r, "Location", "ui/");

@@ -1,7 +1,7 @@
 /*
- * auth.c: authorises requests. While the list of tokens is unknown or too old the answer is 503.
- * There is one message for all invalid tokens and one for all missing rights, so that an answer
- * never reveals whether a project exists.
+ * auth.c: authorises requests. While the list of tokens is unknown or was not confirmed for 10
+ * seconds, the answer is 503. There is one message for all invalid tokens and one for all missing
+ * rights, so that an answer never reveals whether a project exists.
  */
 #include "server/auth/auth.h"
 #include <stdio.h>
@@ -9,8 +9,9 @@
 #include "base/clock.h"
 #include "server/response/http_error.h"
 
-/* The list is asked for more than once a second. After so long without an answer a token may have
- * been revoked long ago; for less than that a restart of the database need not be noticed. */
+/* The auth watcher reads the list of tokens more than once a second. If the database has not
+ * answered for this time, a token may have been revoked, and requests are rejected. A shorter
+ * outage, such as a restart of the database, has no effect on clients. */
 enum { STALE_MS = 10000 };
 
 static bool is_known(const server_state *server)
@@ -25,7 +26,8 @@ bool auth_is_ready(const server_state *server)
            (server->set->insecure_no_auth || is_known(server));
 }
 
-/* The secret of "Bearer SECRET". ptr NULL: anything else. */
+/* Returns the secret of the header "Authorization: Bearer SECRET". ptr NULL: the header is absent,
+ * repeated or malformed. */
 static slice secret_of(const headers *h)
 {
     static const char SCHEME[] = "Bearer ";
@@ -67,8 +69,8 @@ static void answer_not_ready(request *r)
         http_error_send_away(r, "the tokens could not be read from the database");
 }
 
-/* Names the scope that the operation requires, which is public. It does not reveal whether the
- * token lacks the scope or the project. */
+/* Answers 403. The hint names the scope that the operation requires, which is public. The answer
+ * does not reveal whether the token lacks the scope or the project. */
 static bool answer_forbidden(request *r)
 {
     char hint[80];
@@ -78,8 +80,8 @@ static bool answer_forbidden(request *r)
                            "the token is not good for this project or operation");
 }
 
-/* Routes that belong to no project require a token for all projects, since they reveal something of
- * all. */
+/* True if the token is valid for the request's project and scope. Routes outside a project require
+ * a token for all projects, because their answers contain data of all projects. */
 static bool allows(const token *t, const request *r)
 {
     bool is_for_project =

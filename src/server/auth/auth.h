@@ -1,6 +1,6 @@
 /*
- * auth.h: whether a request may do what it asks for: its token, the token's scopes and projects,
- * and the state of the list of tokens. Knows no HTTP library and no SQL.
+ * auth.h: authorises a request by its token, the token's scopes and projects, and the state of the
+ * list of tokens. Knows no HTTP library and no SQL.
  */
 #ifndef SERVER_AUTH_H
 #define SERVER_AUTH_H
@@ -9,14 +9,17 @@
 #include "server/request/headers.h"
 #include "server/request/request.h"
 
-/* True if requests can be authorized: the list of tokens and the role's rights were read. */
+/* True if requests can be authorised: the server's database role does not have too many rights, and
+ * the list of tokens is current or no tokens are needed. */
 bool auth_is_ready(const server_state *server);
 
-/* Checks the token of a request whose route is known. False: answered with an error. */
+/* Checks the token of a request after its route was found. False: the request was answered with an
+ * error. */
 bool auth_check(request *r, const headers *h);
 
-/* Checks the token of a long request again. True while the tokens are not known. The token is
- * looked up only if the list has changed. */
+/* Checks the token of a long request again. True if the token is valid, if the request needs none,
+ * and while the list of tokens is not current. The token is looked up only if the list has changed.
+ */
 bool auth_is_still_valid(request *r);
 
 #endif

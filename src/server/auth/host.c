@@ -1,5 +1,5 @@
 /*
- * host.c: parses and compares host names of Host headers and of options.
+ * host.c: parses and compares the hosts of Host headers, --allow-host and --listen.
  */
 #include "server/auth/host.h"
 #include <arpa/inet.h>
@@ -7,11 +7,11 @@
 #include <strings.h>
 #include "base/errors.h"
 
-enum { NAME_MAX_BYTES = 253 }; /* the limit of DNS */
+enum { NAME_MAX_BYTES = 253 }; /* the maximum length of a name in DNS */
 
 /* --- reading --- */
 
-/* Accepts an empty text, or a colon and perhaps digits. */
+/* True if the text is empty, or a colon and any number of digits. */
 static bool is_port(slice text)
 {
     for (size_t i = 1; i < text.len; i++)
@@ -43,7 +43,8 @@ static bool read_address(host *out, int family, slice text)
     return inet_pton(family, copy, out->address) == 1;
 }
 
-/* An IPv6 address in brackets. A zone, as in [fe80::1%eth0], is passed over. */
+/* Reads an IPv6 address in brackets, with or without a port. Its zone, as in [fe80::1%eth0], is
+ * ignored. */
 static bool read_brackets(host *out, slice text)
 {
     const char *end = memchr(text.ptr, ']', text.len);
@@ -56,7 +57,8 @@ static bool read_brackets(host *out, slice text)
     return read_address(out, AF_INET6, inside);
 }
 
-/* The dot at the end of a complete name in DNS is no part of it here. */
+/* Reads a host name or address, with or without a port. A dot at the end of a name is removed,
+ * because such a name is the same host in DNS. */
 static bool read_host(host *out, slice text)
 {
     if (text.len == 0)
@@ -108,7 +110,7 @@ bool host_is_accepted(const host_rules *rules, slice authority)
 
 /* --- the rules --- */
 
-/* A name or an address of either kind, without a port. */
+/* Reads a host name, an IPv4 or an IPv6 address, without a port. */
 static bool read_name(host *out, slice text)
 {
     bool colons = text.len > 0 && memchr(text.ptr, ':', text.len) != NULL && text.ptr[0] != '[';
@@ -118,7 +120,8 @@ static bool read_name(host *out, slice text)
            (text.ptr[0] != '[' || text.ptr[text.len - 1] == ']');
 }
 
-/* One value of the option or its variable: names with commas between. */
+/* Adds the names in one value of --allow-host or of its environment variable, which are separated
+ * by commas. */
 static cardbox_status add_names(host_rules *rules, const char *value, cardbox_error *err)
 {
     for (const char *at = value; at != NULL; at = *at == ',' ? at + 1 : NULL) {
@@ -147,7 +150,7 @@ cardbox_status host_rules_init(host_rules *out, const settings *set, const char 
     for (size_t i = 0; status == CARDBOX_OK && i < set->allow_host.count; i++)
         status = add_names(out, set->allow_host.at[i], err);
     const char *const listened[] = {where + (is_tcp ? sizeof(SCHEME) - 1 : 0), set->listen};
-    for (size_t i = 0; is_tcp && i < 2; i++) /* a unix socket has no host and adds nothing */
+    for (size_t i = 0; is_tcp && i < 2; i++) /* the path of a Unix socket is no host */
         out->count += read_host(&out->known[out->count], slice_of(listened[i]));
     return status;
 }

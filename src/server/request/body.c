@@ -1,6 +1,6 @@
 /*
- * body.c: reads the bodies of batch reads from the scanner's spans. The list of faults has the form
- * of the original service.
+ * body.c: reads the bodies of the batch reads with the JSON scanner. The list of faults has the
+ * form of the original service.
  */
 #include "server/request/body.h"
 #include "base/uuid.h"
@@ -27,7 +27,8 @@ static void canonical_uuid(reader *in, body_id *id)
     in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
 }
 
-/* Finds duplicates by the decoded text, or by the token itself if it can't be decoded. */
+/* Adds a JSON string to the set `seen`: its decoded text, or the token itself if it can't be
+ * decoded. */
 static idset_found add_seen(reader *in, idset *seen, slice token, slice text)
 {
     idset_found found = idset_add(seen, text.ptr == NULL ? token : text);
@@ -84,7 +85,8 @@ static void read_member(reader *in, slice key, scan_value value)
         in->out->limit = fields_read_number(&LIMIT, value, in->faults);
 }
 
-/* Rejects two members with the same name, because parsers differ in which of them they use. */
+/* Reads the members of the body. Two members with the same name are rejected, because JSON parsers
+ * differ in which of them they use. */
 static void read_object(reader *in, scan_value object)
 {
     idset names;

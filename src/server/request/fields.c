@@ -1,6 +1,6 @@
 /*
- * fields.c: the readers of each kind of field. A kind accepts the same values in a body and in a
- * query, but numbers and booleans are text in a query.
+ * fields.c: the readers of each kind of field. A kind of field accepts the same values in a body
+ * and in a query, but numbers and booleans are text in a query.
  */
 #include "server/request/fields.h"
 
@@ -8,16 +8,16 @@
 #include "cardbox/limits.h"
 #include "server/request/query.h"
 
-/* Bytes of the message about an unknown name, which lists all known names. */
+/* Maximum bytes of the message about an unknown name, which lists all known names. */
 #define KNOWN_MAX 2048
 
-/* Where a value is read, for its faults. */
+/* The value that is being read, and where its faults are added. */
 typedef struct here {
     const field *field;
     const validation_path *at;
     validation *validation;
-    int64_t index; /* in a list of ids; negative: it is the field's value itself */
-    slice input;   /* as JSON */
+    int64_t index; /* index in a list of ids; negative: the value of the field itself */
+    slice input;   /* the value as JSON */
 } here;
 
 static void add_fault(const here *h, const char *type, const char *message)
@@ -35,8 +35,8 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf_free(&message);
 }
 
-/* False if the list of faults is full. A body could have a million faults, and reading them would
- * delay other requests. */
+/* True if reading continues. False if the list of faults is full: a body could have a million
+ * faults, and reading them would delay other requests. */
 static bool goes_on(const validation *s)
 {
     return !s->nomem && s->faults < VALIDATION_FAULTS_MAX;
@@ -203,7 +203,7 @@ int64_t fields_read_number(const field *f, scan_value value, validation *s)
     return out.number;
 }
 
-/* The index of the field of a name; `count`: there is none. */
+/* Returns the index of the field with the name `key`, or `count` if there is none. */
 static size_t find_member(const field *table, size_t count, slice key)
 {
     size_t i = 0;
@@ -212,7 +212,8 @@ static size_t find_member(const field *table, size_t count, slice key)
     return i;
 }
 
-/* Reports an unknown name, and lists the known ones: the name may be misspelt. */
+/* Adds the fault of an unknown name. Its message lists the known names, because the name may be
+ * misspelt. */
 static void refuse_name(validation *s, const validation_path *at, slice token, const field *table,
                         size_t count)
 {
@@ -265,8 +266,8 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
 
 static const validation_path QUERY = {"query", NULL, 0};
 
-/* The field of a parameter. If its name in the table ends in '.', `rest` becomes the rest of the
- * parameter's name. */
+/* Returns the index of the field of a query parameter, or `count` if there is none. If the field's
+ * name ends in '.', `rest` becomes the rest of the parameter's name. */
 static size_t find_parameter(const field *table, size_t count, slice name, slice *rest)
 {
     size_t i;

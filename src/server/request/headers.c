@@ -1,6 +1,6 @@
 /*
- * headers.c: the table of the headers that the server reads. The value is stored as it is, or by a
- * function.
+ * headers.c: the table of the request headers that the server reads. The value of a header is
+ * stored unchanged, or is passed to a function.
  */
 #include "server/request/headers.h"
 #include <strings.h>
@@ -21,7 +21,8 @@ static bool is_token(slice name)
     return name.len > 0;
 }
 
-/* True if the text is ASCII from `least`, a blank or '!', to '~', and not empty. */
+/* True if the text is not empty and has only ASCII characters from `least` to '~'. `least` is a
+ * blank or '!'. */
 static bool is_printable(slice text, char least)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -97,9 +98,9 @@ static void note_accept_encoding(headers *h, slice value)
 
 static const struct {
     slice name;
-    void (*note)(headers *h, slice value); /* NULL: the value is stored */
-    size_t at;                             /* offset in headers, if the value is stored as it is */
-    bool once;                             /* a header that is given twice counts as empty */
+    void (*note)(headers *h, slice value); /* receives the value; NULL: it is stored at `at` */
+    size_t at; /* offset in `headers` at which the value is stored, if note is NULL */
+    bool once; /* a header that occurs twice is stored as empty */
 } FIELDS[] = {
     NOTED("host", note_host),
     NOTED("content-length", note_length),
@@ -153,7 +154,7 @@ const char *headers_error(const headers *h, bool is_http11)
     return NULL;
 }
 
-/* The content type without its parameters. */
+/* The Content-Type of the request without its parameters. */
 static slice bare_type(const headers *h)
 {
     slice type = h->content_type;
@@ -186,7 +187,7 @@ bool headers_is_foreign(const headers *h)
     const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
     if (h->origin.ptr == NULL || h->authorizations > 0)
         return false;
-    if (at == NULL) /* "null": a page that hides where it comes from */
+    if (at == NULL) /* the origin "null": a browser hides the origin of the page */
         return true;
     at += 3;
     slice authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};

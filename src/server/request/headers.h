@@ -1,7 +1,8 @@
 /*
- * headers.h: the headers of a request. The HTTP library accepts two lengths, a length together with
- * a transfer encoding, and malformed names. Such a request is rejected and its connection is
- * closed, because its end is ambiguous (request smuggling).
+ * headers.h: the headers of a request. libmicrohttpd accepts two Content-Length headers, a
+ * Content-Length together with a Transfer-Encoding, and malformed header names. The server rejects
+ * such a request and closes its connection, because the end of the request is ambiguous (request
+ * smuggling).
  */
 #ifndef SERVER_HEADERS_H
 #define SERVER_HEADERS_H
@@ -13,13 +14,13 @@
 typedef struct headers {
     unsigned hosts, lengths, encodings, authorizations;
     bool bad_name;   /* a header name that is not a token */
-    bool bad_length; /* not a plain decimal number */
+    bool bad_length; /* a Content-Length is not a decimal number */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
-    bool expects;    /* the client waits for a 100 before it sends the body */
-    bool encoded;    /* the body has a content encoding */
+    bool expects;    /* the client waits for the status 100 before it sends the body */
+    bool encoded;    /* the Content-Encoding is not "identity" */
     uint64_t length;
     slice host;
-    slice origin;       /* ptr NULL: absent; of several the last */
+    slice origin;       /* ptr NULL: absent; if there are several, the last one */
     slice content_type; /* likewise */
     slice request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
     slice traceparent;
@@ -39,7 +40,8 @@ typedef struct headers {
 /* Adds one header. */
 void headers_add(headers *h, slice name, slice value);
 
-/* The reason to reject the request, as static text; NULL: its form is correct. */
+/* Returns the reason to reject the request, as static text; NULL: the form of its headers is
+ * correct. */
 const char *headers_error(const headers *h, bool is_http11);
 
 /* True if the Content-Type is application/json or application/...+json, with any parameters, or
@@ -49,18 +51,19 @@ bool headers_is_json(const headers *h);
 /* True if the Content-Type is application/x-ndjson, with any parameters. */
 bool headers_is_ndjson(const headers *h);
 
-/* True if a page of another site sent the request, by its Origin, and it has no token. */
+/* True if the request has no Authorization header, and its Origin is another host or port than its
+ * Host: a page of another site sent it. */
 bool headers_is_foreign(const headers *h);
 
-/* True if an Idempotency-Key, X-Caller-Id or X-Call-Id is absent, or 1 to 512 visible ASCII
- * characters and blanks. */
+/* True if the value of an Idempotency-Key, X-Caller-Id or X-Call-Id is absent, or has 1 to 512
+ * visible ASCII characters and blanks. */
 bool headers_is_key(slice value);
 
-/* Reads a Cardbox-Lsn, such as "16/B374D848". False: it is malformed. */
+/* Reads the value of a Cardbox-Lsn, such as "16/B374D848". Returns false if it is malformed. */
 bool headers_read_lsn(slice value, uint64_t *place);
 
-/* The version in an If-Match with one ETag of ours. For `*`, which means any version, it is 0.
- * False: a list, a weak ETag or another text. */
+/* Reads the box version in the one ETag of an If-Match. *version is 0 if the value is `*`, which
+ * means any version. Returns false for a list, a weak ETag or another text. */
 bool headers_read_if_match(slice value, int64_t *version);
 
 #endif

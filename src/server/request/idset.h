@@ -1,6 +1,6 @@
 /*
- * idset.h: a set of texts for dropping duplicates. It borrows the texts. The hash is seeded, so
- * that clients can't choose ids that collide.
+ * idset.h: a set of texts for finding duplicates. The set borrows the texts. Their hash has a
+ * random seed, so that clients can't choose ids that collide.
  */
 #ifndef SERVER_IDSET_H
 #define SERVER_IDSET_H
@@ -20,14 +20,14 @@ typedef struct idset {
     size_t count;
 } idset;
 
-/* Chooses the seed; once, before threads start. */
+/* Chooses the seed of the hash. Called once, before threads start. */
 void idset_seed(void);
 
 void idset_init(idset *set, arena *memory);
 
 typedef enum idset_found { IDSET_NEW, IDSET_KNOWN, IDSET_NOMEM } idset_found;
 
-/* Adds a text (kept by reference) unless it is there. */
+/* Adds a text to the set, by reference, unless the set contains it. */
 idset_found idset_add(idset *set, slice text);
 
 #endif

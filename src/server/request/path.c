@@ -1,6 +1,6 @@
 /*
- * path.c: cutting and decoding of request targets. First cut, then decode: "%2F" is part of an id,
- * and ".." is an id like any other, for nothing here is a file.
+ * path.c: splits and decodes request targets. A path is split before its segments are decoded, so
+ * "%2F" is part of an id. ".." is an ordinary id, because no path of the API is a file.
  */
 #include "server/request/path.h"
 
@@ -25,7 +25,8 @@ bool percent_decode(char *out, size_t *len, slice text, bool plus_is_blank)
     return true;
 }
 
-/* Bytes of "scheme://authority" at the front of a target, as a proxy sends it; 0: there is none. */
+/* Returns the bytes of "scheme://authority" at the start of a target, which requests to a proxy
+ * have; 0: the target has none. */
 static size_t authority_end(slice target)
 {
     size_t at = 0;
@@ -61,8 +62,8 @@ void target_split(slice target, slice *raw_path, slice *query)
         *raw_path = SLICE("/");
 }
 
-/* A raw target holds no white space and no control characters; they would have been a smuggler's
- * tools. */
+/* True if an undecoded path has no white space and no control characters. They are rejected,
+ * because they can be used for request smuggling. */
 static bool is_clean(slice text)
 {
     for (size_t i = 0; i < text.len; i++)

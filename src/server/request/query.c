@@ -1,10 +1,10 @@
 /*
- * query.c: finds and decodes query parameters. Only parameters that a caller reads are decoded.
+ * query.c: finds and decodes query parameters. A value is decoded only if the caller asks for it.
  */
 #include "server/request/query.h"
 #include "server/request/path.h"
 
-/* True if an encoded name, decoded, equals `name`. False for a malformed one. */
+/* True if an encoded name equals `name` after it is decoded. False if it is malformed. */
 static bool name_is(slice encoded, const char *name)
 {
     char decoded[64];
@@ -51,7 +51,7 @@ bool query_has(slice query, const char *name)
     return false;
 }
 
-/* A point with at least one zero behind it. */
+/* True if the text is a point and at least one zero. */
 static bool is_zero_fraction(slice text)
 {
     if (text.len < 2 || text.ptr[0] != '.')

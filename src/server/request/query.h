@@ -1,6 +1,6 @@
 /*
- * query.h: the parameters after the '?' of a request target. Knows the form of integers that the
- * API accepts there, and no parameter by name.
+ * query.h: the parameters after the '?' of a request target. Knows the form of integers in a query,
+ * and no parameter by name.
  */
 #ifndef SERVER_QUERY_H
 #define SERVER_QUERY_H
@@ -10,18 +10,18 @@
 
 typedef enum query_result { QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_result;
 
-/* Removes the first parameter from a query. Name and value are still encoded; without '=' the value
- * is empty. False: there is none. */
+/* Removes the first parameter from a query. Name and value are still encoded. If the parameter has
+ * no '=', its value is empty. False: the query has no more parameters. */
 bool query_next(slice *query, slice *name, slice *value);
 
-/* Decodes a name or value. Malformed: a broken escape, a NUL or invalid UTF-8. */
+/* Decodes a name or value. QUERY_MALFORMED: it has a broken escape, a NUL or invalid UTF-8. */
 query_result query_decode(slice *out, slice raw, arena *memory);
 
-/* True if there is a parameter of that name; names are case-sensitive. */
+/* True if the query has a parameter with this name, in the same case. */
 bool query_has(slice query, const char *name);
 
-/* Reads an integer of any size, clamped to the range of int64. Blanks around it, a sign and a
- * fraction of zeros are accepted. */
+/* Reads a decimal integer. If it is outside the range of int64, *out is the nearest limit. White
+ * space around it, a sign and a fraction of zeros are accepted. False: not an integer. */
 bool query_integer(slice text, int64_t *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 enum {
-    BODIES_SHARE = 2 /* bodies may use half of --memory-max; the rest is for answers */
+    BODIES_SHARE = 2 /* request bodies may use half of --memory-max; the rest is for answers */
 };
 
 void request_init(request *r, server_state *server, stats *s, batcher *j)
@@ -39,7 +39,7 @@ void request_set_state(request *r, request_state to)
     static const unsigned ALLOWED[] = {
         [REQUEST_ARRIVING] = 1u << REQUEST_WORKING | 1u << REQUEST_ANSWERED,
         [REQUEST_WORKING] = 1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED,
-        /* To itself: the rows of one statement led to another statement. */
+        /* A suspended request is suspended again if its next statement is queued. */
         [REQUEST_SUSPENDED] =
             1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED | 1u << REQUEST_SENDING,
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,

@@ -1,9 +1,11 @@
 /*
- * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
+ * route.c: finds the route of a method and a path by comparison with each route of the table. Some
+ * sixty routes need no search tree.
  */
 #include "server/request/route.h"
 
-/* The next segment of a pattern, which begins with '/'. */
+/* Returns the first segment of a pattern, which begins with '/', and removes it from the pattern.
+ */
 static slice next_segment(const char **pattern)
 {
     const char *from = *pattern + 1;
@@ -12,7 +14,8 @@ static slice next_segment(const char **pattern)
     return (slice){from, len};
 }
 
-/* Segments in braces are stored in `params`. */
+/* True if the path matches the pattern. `params` receives the path's segments for which the pattern
+ * has a name in braces. */
 static bool matches(const char *pattern, const url_path *where, slice params[ROUTE_PARAMS_MAX])
 {
     size_t found = 0;

@@ -1,6 +1,6 @@
 /*
- * route.h: the table of routes, from method and path to handler. --routes, 404 and 405 use it too.
- * Knows no HTTP library.
+ * route.h: the table of routes, from method and path to handler. The option --routes and the
+ * answers 404 and 405 are made from the table too. Knows no HTTP library.
  */
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
@@ -11,16 +11,16 @@
 
 struct request;
 
-/* Segments in braces of a pattern, in order. */
+/* Maximum segments in braces of a pattern. */
 #define ROUTE_PARAMS_MAX 3
 
 typedef enum route_body {
     ROUTE_NO_BODY, /* a body is read and ignored */
     ROUTE_JSON,    /* JSON, whole in memory before the handler runs */
-    ROUTE_STREAM   /* has any length: passed to the handler in chunks */
+    ROUTE_STREAM   /* a body of any length, which is passed to the handler's sink in chunks */
 } route_body;
 
-/* The scope that a token needs. */
+/* The scope that a token needs for a route. */
 typedef enum route_scope {
     SCOPE_OPEN, /* no token is needed */
     SCOPE_READ,
@@ -30,26 +30,27 @@ typedef enum route_scope {
     SCOPE_ABILITY /* the scope of the ability in the path: see ability_scope */
 } route_scope;
 
-/* The headers that make a change safe to repeat and that the route accepts; it may ignore them if
- * it is safe anyway. Others are rejected, because a client would rely on an ignored one. */
+/* The headers for safe repetition that a changing route accepts. A route that is always safe to
+ * repeat may ignore them. Other routes reject them, because a client would rely on an ignored
+ * header. */
 enum { TAKES_NONE = 0, TAKES_KEY = 1 /* Idempotency-Key */, TAKES_IF_MATCH = 2 };
 
 typedef struct route {
     const char *method;
     const char *pattern; /* "/projects/{project_id}/cards/{card_id}" */
-    const char *name;    /* OpenAPI's operationId, for logs */
+    const char *name;    /* OpenAPI's operationId, for logs and metrics */
     route_body body;
     route_scope scope;
-    route_class class;                 /* its class in the metrics */
-    unsigned takes;                    /* for a change: the accepted headers */
-    void (*handle)(struct request *r); /* called once the whole request is there, or, with
-                                        * ROUTE_STREAM, its headers */
-    const void *of; /* argument of a handler that serves several routes; else NULL */
+    route_class class;                 /* the class of the requests in the metrics */
+    unsigned takes;                    /* for a change: the accepted headers, a sum of TAKES_... */
+    void (*handle)(struct request *r); /* called when the whole request has arrived, or, with
+                                          ROUTE_STREAM, when its headers have */
+    const void *of; /* argument for a handler that serves several routes; else NULL */
 } route;
 
 typedef struct route_match {
-    const route *route; /* NULL: nothing serves it */
-    bool path_known;    /* another method would do */
+    const route *route; /* NULL: no route matches path and method */
+    bool path_known;    /* a route matches the path, perhaps with another method */
     slice params[ROUTE_PARAMS_MAX];
 } route_match;
 
@@ -66,23 +67,24 @@ typedef struct route_hint {
 /* The table; one without a method ends it. */
 extern const route_hint ROUTE_HINTS[];
 
-/* The hint for a path; NULL: there is none; "": show none. The table need not have the slash at
- * the end of a path. */
+/* Returns the hint for a path; NULL: the table has none; "": no hint may be shown. A path that ends
+ * in a slash also matches a pattern without the slash. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
 
-/* True if its path begins with a project. */
+/* True if the path of the route begins with /projects/{project_id}. */
 bool route_is_of_project(const route *r);
 
 /* "read", "write", ... */
 const char *route_scope_name(route_scope scope);
 
-/* Writes the methods that a path accepts, "GET, HEAD, POST". HEAD is accepted with every GET. */
+/* Writes the methods that a path accepts, such as "GET, HEAD, POST". A path that accepts GET also
+ * accepts HEAD. */
 #define ROUTE_ALLOW_SIZE 64
 void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where);
 
-/* One "METHOD /pattern scope" a line. */
+/* Prints a line "METHOD /pattern scope" for each route. */
 void route_print(FILE *out, const route *table);
 
 #endif

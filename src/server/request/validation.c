@@ -29,8 +29,8 @@ validation_result validation_check(const validation *s)
     return s->too_many == NULL ? VALIDATION_OK : VALIDATION_TOO_MANY;
 }
 
-/* Writes the type of an item and the first steps of its "loc". The caller appends the other steps,
- * then calls end_item. False: the list is full. */
+/* Writes the type of an item of the list of faults, and the first elements of its "loc". The caller
+ * appends the other elements and calls end_item. False: the list is full. */
 static bool begin_item(validation *s, const validation_path *at, const char *type)
 {
     if (s->faults++ >= VALIDATION_FAULTS_MAX)

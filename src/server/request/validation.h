@@ -1,7 +1,8 @@
 /*
  * validation.h: the validation of a request. It collects the faults in the form of the original
- * service, or the reason why the body is no JSON, or a number that is too large. Readers continue
- * after a fault, and the result is checked once at the end. Knows no HTTP and no database.
+ * service, the first reason why body or query are malformed, and the first list that is too long.
+ * Readers continue after a fault, and the result is checked once at the end. Knows no HTTP and no
+ * database.
  */
 #ifndef SERVER_VALIDATION_H
 #define SERVER_VALIDATION_H
@@ -9,66 +10,71 @@
 #include "base/arena.h"
 #include "base/scan.h"
 
-/* Faults that are reported, and bytes of a faulty value that are shown. */
+/* Maximum faults that are reported, and maximum bytes of a faulty value that is shown. */
 #define VALIDATION_FAULTS_MAX 100
 #define VALIDATION_INPUT_MAX  256
 
 typedef enum validation_result {
     VALIDATION_OK,
-    VALIDATION_MALFORMED, /* not JSON, a member twice, a broken escape: see `message` */
-    VALIDATION_FAULTS,    /* well-formed, but not what is wanted: `items` has the faults */
-    VALIDATION_TOO_MANY,  /* more than `most` of `too_many` */
+    VALIDATION_MALFORMED, /* not JSON, a member twice, a broken escape; `message` has the reason */
+    VALIDATION_FAULTS,   /* well-formed, but with invalid values or names; `items` has the faults */
+    VALIDATION_TOO_MANY, /* the list `too_many` has more than `most` elements */
     VALIDATION_NOMEM
 } validation_result;
 
 typedef struct validation {
     arena *memory;       /* for decoded texts */
     slice text;          /* the body */
-    size_t position;     /* in it, of what is malformed */
-    const char *message; /* NULL: nothing is */
-    const char *member;  /* a query parameter that is malformed; NULL: the body is */
+    size_t position;     /* byte of `text` at which it is malformed */
+    const char *message; /* why it is malformed; NULL: it is not */
+    const char *member;  /* name of the malformed query parameter; NULL: the body is malformed */
     const char *too_many;
     int64_t most;
-    buf items; /* JSON objects with commas between */
+    buf items; /* the faults as JSON objects, separated by commas */
     size_t faults;
     bool nomem;
 } validation;
 
-/* The position of a value: ["body","cards",3,...]. */
+/* The path to the object that is read, such as ["body","cards",3]. */
 typedef struct validation_path {
     const char *in;   /* "body", "query", "header" or "path" */
-    const char *list; /* the list that contains it; NULL: none */
+    const char *list; /* the list that contains the object; NULL: none */
     size_t index;
 } validation_path;
 
-extern const validation_path VALIDATION_BODY; /* the body itself */
+extern const validation_path VALIDATION_BODY; /* the path of the body itself */
 
 void validation_init(validation *s, slice text, arena *memory);
 
-/* Frees the memory of the faults. */
+/* Frees the list of faults. */
 void validation_free(validation *s);
 
-/* In order of precedence: malformed, faults, wrong counts. */
+/* Returns the result. If several are true, out of memory precedes malformed, then faults, then a
+ * list that is too long. */
 validation_result validation_check(const validation *s);
 
 /*
- * Adds a fault of a member (NULL: of the whole value), or of its element `index` (negative: of
- * the member itself). `input` is JSON and is shown if it is short; ptr NULL: none.
+ * Adds a fault of the member `member` (NULL: of the whole object), or of its element `index`
+ * (negative: of the member itself). `input` is the faulty value as JSON, which is reported if it
+ * has at most VALIDATION_INPUT_MAX bytes; ptr NULL: none.
  */
 void validation_add(validation *s, const validation_path *at, const char *member, int64_t index,
                     const char *type, const char *message, slice input);
 
-/* Adds the fault of an unknown member, by its name as a JSON string token. */
+/* Adds the fault of an unknown member. `token` is its name as a JSON string. */
 void validation_unknown(validation *s, const validation_path *at, slice token, const char *message);
 
-/* Only the first call of each kind has an effect. */
+/* Records the malformed text or the list that is too long. Only the first call of each function has
+ * an effect. */
 void validation_malformed(validation *s, const char *member, size_t position, const char *message);
 void validation_too_many(validation *s, const char *member, int64_t most);
 
-/* The body, which must be one object. SCAN_NONE: it is not, and the fault is recorded. */
+/* Returns the body, which must be a JSON object. SCAN_NONE: it is not an object, and the fault was
+ * recorded. */
 scan_value validation_body(validation *s, unsigned depth_max);
 
-/* The decoded string token; ptr NULL if UTF-8 can't represent it, or out of memory. */
+/* Returns the text of a JSON string. ptr NULL: it has \u0000 or half a surrogate pair, or memory
+ * ran out. */
 slice validation_decode(validation *s, slice token);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * failure_log.c: remembers when each kind of failure was logged last, in a small table. Clients can
- * cause only few kinds. If the table is full, a new kind is logged only after an entry is old.
+ * failure_log.c: records in a small table when each kind of failure was logged last. Clients can
+ * cause only few kinds. If the table is full, a new kind is logged only when the interval of
+ * another kind has ended.
  */
 #include "server/response/failure_log.h"
 #include <pthread.h>
@@ -13,9 +14,9 @@ enum { KINDS_MAX = 64, MESSAGE_BYTES = 200, STATEMENT_MS = 1000, DATABASE_MS = 6
 
 typedef struct failure_kind {
     char sqlstate[6];
-    const char *statement; /* NULL: any, or not known */
-    int64_t due_ms;        /* until then it is not logged again; 0: this entry is free */
-    unsigned unlogged;     /* failures since the last line */
+    const char *statement; /* NULL: the kind is of all statements, or the statement is unknown */
+    int64_t due_ms;        /* the kind is not logged again before this time; 0: the entry is free */
+    unsigned unlogged;     /* failures of this kind since it was logged */
 } failure_kind;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,7 +29,7 @@ static bool is_same_kind(const failure_kind *k, const char *sqlstate, const char
     return k->due_ms > 0 && same_statement && strcmp(k->sqlstate, sqlstate) == 0;
 }
 
-/* The entry of a kind, else the one that is due first. */
+/* Returns the entry of a kind, or else the entry with the lowest due_ms, which may be reused. */
 static failure_kind *find_kind(const char *sqlstate, const char *statement)
 {
     failure_kind *oldest = &kinds[0];
@@ -41,8 +42,8 @@ static failure_kind *find_kind(const char *sqlstate, const char *statement)
     return oldest;
 }
 
-/* True if a failure has to be logged now. Also the number of its kind that were not logged since
- * the last line. */
+/* True if a failure has to be logged now. *unlogged receives the number of earlier failures of this
+ * kind that were not logged. */
 static bool is_due(const char *sqlstate, const char *statement, int64_t interval_ms,
                    unsigned *unlogged)
 {

@@ -1,6 +1,6 @@
 /*
- * gzip.c: zlib at its fastest level, because a loop serves no other request while it compresses.
- * JSON gets about four times smaller, at a tenth of the cost of the best level.
+ * gzip.c: compression with zlib's fastest level, because a loop serves no other request while it
+ * compresses. JSON becomes about four times smaller, at a tenth of the CPU time of the best level.
  */
 #include "server/response/gzip.h"
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 enum {
     LEVEL = 1,
-    GZIP_WINDOW = 15 + 16, /* 32 KiB, with gzip's frame */
+    GZIP_WINDOW = 15 + 16, /* a window of 32 KiB, and the gzip format */
     MEMORY_LEVEL = 8
 };
 

@@ -1,5 +1,5 @@
 /*
- * gzip.h: compresses text with gzip, whole or in parts. Knows no requests.
+ * gzip.h: compresses a text with gzip, at once or in parts. Knows no requests.
  */
 #ifndef SERVER_GZIP_H
 #define SERVER_GZIP_H
@@ -12,12 +12,13 @@ typedef struct gzip_stream gzip_stream;
 gzip_stream *gzip_new(void);
 void gzip_free(gzip_stream *s);
 
-/* Compresses the whole text. The caller frees the result; NULL: out of memory. `s` may be used
- * again. */
+/* Compresses the whole text. The caller frees the result of *len bytes; NULL: out of memory. `s`
+ * may be used again. */
 char *gzip_all(gzip_stream *s, slice text, size_t *len);
 
-/* Compresses bytes of `text` into `out` (at most `room` bytes), and removes them from `text`.
- * `last`: no more text follows. Returns the bytes written; *ended: the output is complete. */
+/* Compresses bytes of `text` into `out`, which has `room` bytes, and removes them from `text`.
+ * `last`: no more text follows. Returns the number of bytes written. *ended becomes true if the
+ * output is complete. */
 size_t gzip_some(gzip_stream *s, slice *text, bool last, char *out, size_t room, bool *ended);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum {
     HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024 /* a thousand rejected cards, each with its id and reason */
+        8 * 1024 * 1024 /* enough for a thousand rejected cards, each with its id and reason */
 };
 
 #define NO_MEMORY "out of memory"
@@ -24,7 +24,7 @@ enum {
 static const struct {
     unsigned status;
     const char *code;
-    const char *reason;         /* in the metrics; NULL: the code */
+    const char *reason;         /* the label `reason` in the metrics; NULL: same as the code */
     const char *header, *value; /* a header that the answer always has */
 } ERRORS[] = {
     [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL, NULL},
@@ -60,7 +60,7 @@ static const struct {
 
 enum { HTTP_ERROR_COUNT = sizeof(ERRORS) / sizeof(ERRORS[0]) };
 
-_Static_assert((int)HTTP_ERROR_COUNT <= STATS_FAULTS_MAX, "faults are counted by number");
+_Static_assert((int)HTTP_ERROR_COUNT <= STATS_FAULTS_MAX, "errors are counted by number");
 
 const char *http_error_code(size_t what, const char **reason)
 {
@@ -72,13 +72,13 @@ const char *http_error_code(size_t what, const char **reason)
 
 static const struct {
     cardbox_status status;
-    http_error error, ability_error; /* the second one is of a call of an ability */
+    http_error error, ability_error; /* `ability_error` is the answer to a call of an ability */
 } STATUSES[] = {
     {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST, HTTP_ERROR_BAD_INPUT},
     {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
     {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
     {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
-    /* The server's database role lacks a right. */
+    /* Status FORBIDDEN: the server's database role lacks a right. */
     {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
     {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
     {CARDBOX_BUSY, HTTP_ERROR_DATABASE_AWAY, HTTP_ERROR_DATABASE_AWAY},
@@ -90,7 +90,7 @@ static const struct {
 
 enum { STATUS_COUNT = sizeof(STATUSES) / sizeof(STATUSES[0]) };
 
-/* The row of a status. The last row serves for all others. */
+/* Returns the index in STATUSES of a status. A status without a row gets the last row, INTERNAL. */
 static size_t row_of_status(cardbox_status status)
 {
     size_t row = 0;
@@ -104,7 +104,7 @@ http_error http_error_of_status(cardbox_status status)
     return STATUSES[row_of_status(status)].error;
 }
 
-/* Begins an error answer. The body so far is dropped. */
+/* Begins an error answer. The body and the headers of the answer so far are dropped. */
 static buf *begin_body(request *r, http_error what)
 {
     buf_free(&r->answer.body);
@@ -146,7 +146,7 @@ void http_error_end(request *r, http_error what)
     finish_error(r, ERRORS[what].status);
 }
 
-/* `version` 0: none. */
+/* Adds the member current_version. `version` 0: none. */
 static void add_version(buf *out, int64_t version)
 {
     if (version > 0)
@@ -174,7 +174,8 @@ bool http_error_send(request *r, http_error what, const char *hint, const char *
     return false;
 }
 
-/* Clients may confuse an entry's id with a session's. */
+/* Returns a hint for an unknown session; else NULL. Clients may confuse the id of an entry with
+ * that of a session. */
 static const char *hint_of(const cardbox_error *err)
 {
     static const char NO_SESSION[] = "session not found";
@@ -252,7 +253,7 @@ void http_error_send_away(request *r, const char *otherwise)
     if (atomic_load(&d->incompatible) > 0) {
         http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
     } else if (slots_cause_503(d)) {
-        r->answer.close = true; /* another loop may have a connection */
+        r->answer.close = true; /* the client's next connection may reach another loop */
         http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL,
                         "the database has no connection left for this server");
     } else {
@@ -265,10 +266,11 @@ void http_error_send_away(request *r, const char *otherwise)
     }
 }
 
-/* Temporary errors, by SQLSTATE or class. A SQLSTATE stands before its class. */
+/* Temporary errors of PostgreSQL, by the SQLSTATE or its first characters. The first row that
+ * matches is used. */
 static const struct {
     const char *prefix;
-    bool logged; /* logged, because /readyz stays 200 */
+    bool logged; /* the error is logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
     {"25006", true, "the database only reads: it is a standby, or set so"},
@@ -303,7 +305,7 @@ const char *http_error_why_not_run(const cardbox_error *err)
     return "the database does not answer";
 }
 
-/* The rows exceeded the memory for answers. */
+/* Answers 413 or 503 if the rows of a statement exceeded the memory for answers. */
 static bool answer_much(request *r, const cardbox_error *err)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
@@ -315,8 +317,8 @@ static bool answer_much(request *r, const cardbox_error *err)
                                       "ask for fewer things at once");
 }
 
-/* An unexpected error of a statement. If the database failed the server's check, that is the
- * reason, and it was logged already. */
+/* Answers for an unexpected error of a statement: 500, or 503 if the database failed the server's
+ * check. A failed check is the reason of the error, and was logged before. */
 static bool answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
@@ -328,7 +330,7 @@ static bool answer_unexpected(request *r, const cardbox_error *err)
                            "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-/* PostgreSQL rejected a value of the client that the server's checks accepted. */
+/* Answers 400 or 409 if PostgreSQL rejected a value that the server's own checks accepted. */
 static bool answer_refused_value(request *r, const cardbox_error *err)
 {
     if (err->sqlstate[0] != '\0')
@@ -358,7 +360,8 @@ bool http_error_send_store(request *r, const cardbox_error *err)
             return answer_much(r, err);
         return http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
                                "the request is over a limit of the database");
-    case CARDBOX_CONFLICT: /* a violated constraint; expected conflicts are outcomes */
+    case CARDBOX_CONFLICT: /* an error that PostgreSQL raised; expected conflicts are outcomes in
+                              the rows */
         if (error_is_of_class(err->sqlstate, "CB"))
             return http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
         return error_is_of_class(err->sqlstate, "25") ? answer_unexpected(r, err)

@@ -1,6 +1,6 @@
 /*
- * http_error.h: error answers. One table has the status, code and Retry-After of each error;
- * handlers only name the error.
+ * http_error.h: error answers. One table has the status, error_code and Retry-After of each error.
+ * A handler passes only an http_error.
  */
 #ifndef SERVER_HTTP_ERROR_H
 #define SERVER_HTTP_ERROR_H
@@ -10,14 +10,14 @@
 
 typedef enum http_error {
     HTTP_ERROR_BAD_REQUEST,
-    HTTP_ERROR_UNAUTHENTICATED, /* the token is missing or unknown */
+    HTTP_ERROR_UNAUTHENTICATED, /* the token is missing, unknown, revoked or expired */
     HTTP_ERROR_FORBIDDEN,       /* the token is not valid for this project or scope */
     HTTP_ERROR_NOT_FOUND,
     HTTP_ERROR_METHOD,
     HTTP_ERROR_CONFLICT,
     HTTP_ERROR_GONE,
-    HTTP_ERROR_PRECONDITION, /* If-Match */
-    HTTP_ERROR_MISDIRECTED,  /* Host */
+    HTTP_ERROR_PRECONDITION, /* If-Match does not match */
+    HTTP_ERROR_MISDIRECTED,  /* the Host is not accepted */
     HTTP_ERROR_TOO_LARGE,
     HTTP_ERROR_MEDIA_TYPE,
     HTTP_ERROR_INTERNAL,
@@ -32,77 +32,84 @@ typedef enum http_error {
     HTTP_ERROR_CLIENT_LEFT,
     HTTP_ERROR_STOPPING,
     HTTP_ERROR_TIMEOUT,
-    HTTP_ERROR_NO_ABILITY, /* codes of abilities from here on */
+    HTTP_ERROR_NO_ABILITY, /* this error and those below are answers of abilities */
     HTTP_ERROR_BAD_INPUT,
     HTTP_ERROR_ABILITY_NOT_FOUND,
     HTTP_ERROR_ABILITY_CONFLICT,
     HTTP_ERROR_ABILITY_GONE,
-    HTTP_ERROR_ABILITY_UNKNOWN /* an internal error in a call of an ability */
+    HTTP_ERROR_ABILITY_UNKNOWN /* an unexpected error in a call of an ability */
 } http_error;
 
-/* The error_code, and the reason in /metrics. NULL: there is no such http_error. */
+/* Returns the error_code of an http_error, and in *reason its reason in /metrics. NULL: there is no
+ * such http_error. */
 const char *http_error_code(size_t what, const char **reason);
 
-/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL.
- * Returns false, as all functions here that send an error and return bool: for functions that check
- * a request. */
+/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. Returns
+ * false, like all functions http_error_send_... that return bool, so that a function that checks a
+ * request can return this result. */
 bool http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with members of its own: the caller appends ",\"name\":value" between the two. */
+/* Same as http_error_send, for an error with additional members: the caller appends them as
+ * ",\"name\":value" between the two calls. */
 buf *http_error_begin(request *r, http_error what, const char *message);
 void http_error_end(request *r, http_error what);
 
-/* The http_error that a status of the store is for a client. */
+/* Returns the http_error with which a failure of the store is answered. */
 http_error http_error_of_status(cardbox_status status);
 
-/* Answers with an error whose message is meant for the client, and with its current_version. `what`
- * is mostly http_error_of_status(err->status). */
+/* Answers with the message and the current_version of a store's error. The message must be meant
+ * for clients. `what` is mostly http_error_of_status(err->status). */
 bool http_error_send_status(request *r, http_error what, const cardbox_error *err);
 
-/* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
+/* True if `status` is CARDBOX_OK. Otherwise calls http_error_send_status and returns false. */
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
 
-/* http_error_send_status for an ability: the error_code is `error`, and `reason` is the more
- * precise code. `items` are all violations of the schema: JSON objects separated by commas, or
- * empty. */
+/* Same as http_error_send_status, for an ability: it has other error_codes, and the member `reason`
+ * is the name of the status. `items` are violations of the schema: JSON objects separated by
+ * commas, or empty. */
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
-/* Answers for a failed statement. PostgreSQL's message is logged and not sent. */
+/* Answers for a failed statement. PostgreSQL's message is not sent, unless one of our SQL functions
+ * raised it. Unexpected errors are logged. */
 bool http_error_send_store(request *r, const cardbox_error *err);
 
-/* The reason why a statement failed with BUSY, UNAVAILABLE or NOMEM, for a client. If PostgreSQL
- * lacks a resource, that is logged too. */
+/* Returns the reason, for a client, why a statement failed with CARDBOX_BUSY, CARDBOX_UNAVAILABLE
+ * or CARDBOX_NOMEM. If PostgreSQL lacks a resource, the failure is logged too. */
 const char *http_error_why_not_run(const cardbox_error *err);
 
-/* 503: no statement can be sent. `otherwise`: the reason if the database is up and passed the
- * check. */
+/* Answers 503, because no statement can be sent. `otherwise`: the reason if connections to the
+ * database are usable; may be NULL. */
 void http_error_send_away(request *r, const char *otherwise);
 
-/* 503 with a hint: the database failed the server's check. */
+/* Answers 503 with a hint, because the database failed the server's check for the reason `cause`.
+ */
 bool http_error_send_incompatible(request *r, database_state cause);
 
-/* 503: out of memory. 413 if the request alone exceeds its share. If the ticket shows that a write
- * was committed, the answer does not claim that nothing was written. */
+/* Answers 503 if memory ran out, or 413 if the request alone needs more memory than one request may
+ * use. If the request's write was committed, the answer is that its outcome is unknown. */
 bool http_error_send_no_memory(request *r);
 
-/* It is unknown whether a write was executed. A hint explains if the request may be repeated. */
+/* Answers that it is unknown whether a write was executed, because of `why`. A hint explains
+ * whether the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
-/* 422. `items` are the invalid members of the input: JSON objects, separated by commas. */
+/* Answers 422. `items` are the faults of the input: JSON objects, separated by commas. */
 bool http_error_send_invalid(request *r, slice items);
 
-/* 404: no route has this path. `hint` may be NULL. */
+/* Answers 404, because no route has this path. `hint` may be NULL. */
 bool http_error_send_unknown_path(request *r, const char *hint);
 
-/* 413: `what`, such as "the body", exceeds the limit of bytes that an option of the server sets. */
+/* Answers 413, because `what`, such as "the body", exceeds `most` bytes. `option` is the server's
+ * option that sets this limit. */
 bool http_error_send_over_limit(request *r, const char *what, long most, const char *option,
                                 const char *hint);
 
-/* 413: the answer would exceed --response-max. */
+/* Answers 413, because the answer would exceed --response-max. */
 bool http_error_send_over_budget(request *r);
 
-/* Answers 200 with the text in request_body; or an error, if that buffer or the arena failed. */
+/* Answers 200 with the text in request_body(r), or with an error if this buffer or the request's
+ * arena has failed. */
 void request_finish(request *r);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * page.c: limit and cursor of a page. Its JSON is the store's.
+ * page.c: reads the limit and the cursor of a list. The store writes the JSON of the page.
  */
 #include "server/response/page.h"
 

@@ -1,6 +1,6 @@
 /*
- * response_format.c: ETags and accepted codings. A non-cryptographic hash of 128 bits is enough: an
- * author who makes two texts with the same ETag deceives only readers of both.
+ * response_format.c: ETags and accepted content codings. A non-cryptographic hash of 128 bits is
+ * enough: a client that writes two texts with the same ETag misleads only readers of both texts.
  */
 #include "server/response/response_format.h"
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static const char BLANKS[] = " \t";
 static const char GZIP_MARK[] = "-gz";
 
-/* Prefixes of a card's ETag. The number is changed if a release formats cards in another manner, or
+/* Prefixes of a card's ETag. Change their number in a release that formats cards differently, or
  * compresses from another size on. */
 static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
 
@@ -32,7 +32,7 @@ static char *add_hex(char *at, uint64_t number)
     return at;
 }
 
-/* Without snprintf for the hash, because every read calls it. */
+/* The hash is written without snprintf, because every read calls this function. */
 void etag_make(char out[ETAG_SIZE], slice text, int64_t version)
 {
     XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
@@ -57,7 +57,7 @@ void etag_make_card(char out[ETAG_SIZE], int64_t etag, bool varies)
 
 void etag_mark_gzip(char etag[ETAG_SIZE])
 {
-    size_t len = strlen(etag) - 1; /* the mark goes before the closing quote */
+    size_t len = strlen(etag) - 1; /* the mark is inserted before the closing quote */
     snprintf(etag + len, ETAG_SIZE - len, "%s\"", GZIP_MARK);
 }
 
@@ -74,8 +74,8 @@ static void drop_mark(slice *opaque)
         opaque->len -= GZIP_MARK_LEN;
 }
 
-/* Removes the next ETag from a list; `opaque` is the text between its quotes. Comparison is weak,
- * so `W/` is skipped. False: the end, or malformed. */
+/* Removes the next ETag from a list; `opaque` is the text between its quotes. The comparison of
+ * ETags is weak, so `W/` is skipped. False: the list has no more ETags, or is malformed. */
 static bool next_tag(slice *rest, slice *opaque)
 {
     *rest = slice_trim(*rest, ", \t");
@@ -120,7 +120,8 @@ bool none_match_has(const none_match *n, const char *etag)
     return false;
 }
 
-/* The card's etag in the text between the quotes of an ETag; 0: it is not a card's. */
+/* Returns the card's etag from `opaque`, the text between the quotes of an ETag; 0: it is not the
+ * ETag of a card. */
 static int64_t read_card(slice opaque, bool *varies)
 {
     uint64_t etag = 0;
@@ -151,7 +152,8 @@ int64_t none_match_card(const none_match *n, bool *varies)
 
 /* --- codings --- */
 
-/* Removes the text up to the next `mark` from `rest`, and returns it without blanks around it. */
+/* Removes the text up to the next `mark`, and the mark, from `rest`. Returns the text without
+ * blanks around it. */
 static slice take_until(slice *rest, char mark)
 {
     const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
@@ -160,7 +162,8 @@ static slice take_until(slice *rest, char mark)
     return slice_trim(part, BLANKS);
 }
 
-/* A weight, "0" to "1" with up to three decimals, in thousandths. A malformed one is 0. */
+/* Returns a weight, "0" to "1" with up to three decimals, in thousandths. A malformed weight is 0.
+ */
 static int read_weight(slice text)
 {
     int weight = 0, unit = WEIGHT_ONE;
