@@ -31,8 +31,8 @@ static inline bool memory_has(const memory_budget *b, size_t more)
     return used <= b->most && more <= b->most - used;
 }
 
-/* An answer of at least `own` bytes does not fit into the budget, of which others hold `others`
- * bytes. Returns false if it is too large by itself. */
+/* An answer of at least `own` bytes does not fit into the budget, and other users hold `others`
+ * bytes of it. Returns false if the answer is too large even without the others. */
 static inline bool memory_may_fit_later(const memory_budget *b, size_t own, size_t others)
 {
     return own < b->most / 4 || others > b->most / 4;

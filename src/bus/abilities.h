@@ -23,7 +23,7 @@
         add_params(p, call->plan);                                                                 \
     }
 
-/* The indexes in BUS_TEXTS of the files src/bus/abilities/*.json. */
+/* The indexes in BUS_TEXTS of the JSON files in src/bus/abilities. */
 enum {
 #define ABILITY(name, id, json) TEXT_##name,
 #include "abilities.inc"
