@@ -1,5 +1,5 @@
 /*
- * describe.c: descriptions of abilities as JSON, made from src/bus/abilities/*.json.
+ * describe.c: descriptions of abilities as JSON, made from the JSON files of src/bus/abilities.
  */
 #include "bus/describe.h"
 
