@@ -106,7 +106,7 @@ cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox
     if (rows_count(rows) == 0)
         return error_set(err, CARDBOX_NOT_FOUND, "card not found");
     if (rows_bool(rows, 0, 0))
-        return error_set(err, CARDBOX_CONFLICT, "card %.*s is sealed", (int)card_id.len,
-                         card_id.ptr);
+        return error_set(err, CARDBOX_CONFLICT, "card %.*s is sealed, or a task's message uses it",
+                         (int)card_id.len, card_id.ptr);
     return CARDBOX_OK;
 }
