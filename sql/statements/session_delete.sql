@@ -3,5 +3,6 @@
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  maximum number of lines to delete
-SELECT d.entries, d.more FROM cardbox.delete_session($1::text, $2::text, $3::int8) AS d
+-- $4 bool  whether a part was deleted before
+SELECT d.entries, d.more FROM cardbox.delete_session($1::text, $2::text, $3::int8, $4::bool) AS d
  WHERE d.entries IS NOT NULL

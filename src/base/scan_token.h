@@ -50,8 +50,8 @@ static inline bool scan_is_half(uint32_t code)
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
 /* Returns the next part of the decoded text of a string: bytes up to the next escape, or the
- * character of one escape, as UTF-8 in `storage`. `code` receives its code point. Empty at the end.
- */
+ * character of one escape, as UTF-8 in `storage`. `code` receives the code point of an escape, and
+ * 'x' for other bytes. Empty at the end. */
 slice scan_next_part(slice *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)

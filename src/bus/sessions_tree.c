@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "bus/plans.h"
 
-/* Returns the list of entries that this statement reads. NULL: it reads no such list. */
+/* Returns the kind of list that the statement reads. NULL: it reads no list of entries. */
 static const session_pages *pages_of(statement_id id)
 {
     static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,

@@ -111,10 +111,21 @@ def test_a_large_one_goes_in_parts():
     assert rows("big") == 0
 
 
-def part(session, most, project):
+def part(session, most, project, continues="false"):
     """Deletes so much, as if whoever did had left then."""
-    return psql(as_role(dsn(), "postgres"),
-                f"SELECT entries, more FROM cardbox.delete_session('{project}', '{session}', {most})").strip()
+    return psql(as_role(dsn(), "postgres"), "SELECT entries, more FROM"
+                f" cardbox.delete_session('{project}', '{session}', {most}, {continues})").strip()
+
+
+def test_new_session_is_not_deleted_with_the_old():
+    """Between two parts of a deletion another one removes the rest, and the id is used again."""
+    bring("reused", project="parts")
+    assert part("reused", 2, "parts") == "2|t"
+    delete("reused", project="parts")
+    bring("reused", project="parts")
+    assert part("reused", 2, "parts", continues="true") == "|"
+    assert export("reused", project="parts") == chain(4)
+    delete("reused", project="parts")
 
 
 def test_nothing_is_read_of_what_is_left():
@@ -185,8 +196,8 @@ def test_other_tenants_and_scopes():
 def test_a_worker_may_not():
     bring("held")
     said = psql(as_role(dsn(), "postgres"), "SELECT has_function_privilege('cardbox_worker',"
-                " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE'), has_function_privilege('cardbox_service',"
-                " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE')")
+                " 'cardbox.delete_session(text, text, bigint, boolean)', 'EXECUTE'), has_function_privilege('cardbox_service',"
+                " 'cardbox.delete_session(text, text, bigint, boolean)', 'EXECUTE')")
     assert said.strip() == "f|t", said
 
 
@@ -244,7 +255,7 @@ def test_import_while_it_is_deleted():
         importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
         importer.start()
         await_locks(dsn())
-        deleter.run("SELECT FROM cardbox.delete_session('p', 'waits', 10); COMMIT")
+        deleter.run("SELECT FROM cardbox.delete_session('p', 'waits', 10, false); COMMIT")
         importer.join()
     assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers
     assert export("waits") == other

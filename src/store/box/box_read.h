@@ -69,9 +69,9 @@ int64_t box_position(const store_rows *rows, int row);
 
 void box_head_read(box_head *out, const store_rows *rows, int row);
 
-/* Returns CARDBOX_NOT_FOUND for a version, length or time that the box never had. The message
- * contains the version, length and creation time of `now`; created_micros is 0 if it is not known.
- */
+/* Returns CARDBOX_NOT_FOUND for a version or time that the box never had, or a length over its
+ * present one. The message contains the version, length and creation time of `now`; created_micros
+ * is 0 if it is not known. */
 cardbox_status box_no_such_version(const box_head *now, cardbox_error *err);
 
 /* --- lists --- */

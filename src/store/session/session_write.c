@@ -268,9 +268,10 @@ void session_delete_params(params *p, const session_deletion *deletion)
     params_text(p, deletion->tenant);
     params_text(p, deletion->session);
     params_int8(p, SESSION_DELETE_PART);
+    params_bool(p, deletion->found);
 }
 
-/* After the first part, no rows mean that another call has deleted the rest. */
+/* After the first part of a deletion, no rows mean that another call or gc has removed the rest. */
 cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err)
 {

@@ -10,7 +10,8 @@
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
-/* The pages of messages and calls read so far. The texts point into the rows. */
+/* The pages of messages and calls read so far. The texts of `messages` and `calls` point into
+ * `rows`, and are valid only inside agent_load. */
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
