@@ -226,7 +226,7 @@ def test_boxes_of_a_card():
     found = [box["box_id"] for box in objects("card", "boxes", "demo-001-instruction", env=env)]
     assert sorted(found) == [BOX, BOX[:-1] + "3"]
     assert BOX in cardbox("card", "boxes", "demo-001-instruction", env=env).stdout
-    assert "holds nix" in cardbox("card", "boxes", "nix", env=env).stderr
+    assert "contains nix now" in cardbox("card", "boxes", "nix", env=env).stderr
 
 
 def test_replace_and_delete():

@@ -235,7 +235,7 @@ def test_workers_see_no_tokens():
         assert (say in done.stderr) if say else done.stdout == "t\n", done
     for words in (["create", "--name", "x", "--all-tenants"], ["revoke", "read-a"]):
         done = cardbox("token", *words, "--dsn", as_role(dsn, "cardbox_app"), check=False)
-        assert done.returncode == 1 and "owns the database" in done.stderr, done
+        assert done.returncode == 1 and "that migrates the database" in done.stderr, done
 
 
 # --- changes ---
