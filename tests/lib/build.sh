@@ -127,7 +127,7 @@ fuzz_target() { # FILE
     (
         set_variant fuzz
         program=$(compile_test fuzz "$1" -fsanitize=fuzzer) || exit 1
-        "$program" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+        "$program" -max_total_time="${FUZZ_SECONDS:-7}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
             -artifact_prefix="$LOGS/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
     ) >"$log" 2>&1
     status=$?
