@@ -1,6 +1,7 @@
 /*
  * call.c: checks the input of a call and reads its members. Runs no statement.
  */
+#include <stdlib.h>
 #include "base/isotime.h"
 #include "bus/input.h"
 #include "bus/schema/schema.h"
@@ -39,7 +40,8 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenan
     schema_errors faults;
     void *plan = bus_plan(call, ability, tenant, memory);
     call->input = input.kind == SCAN_NONE ? scan_whole(SLICE("{}")) : input;
-    cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input, err);
+    cardbox_status status =
+        schema_validate(&faults, bus_input_schema(ability), call->input, true, err);
     if (status != CARDBOX_OK)
         note_faults(call, &faults);
     input_reader in = {call, call->input, err, status};
@@ -73,7 +75,8 @@ cardbox_status bus_next(bus_call *call, const bus_step *step)
 
 scan_value input_value(const input_reader *in, const char *name)
 {
-    return scan_find(in->object, name);
+    scan_value value = scan_find(in->object, name);
+    return value.kind == SCAN_NULL ? (scan_value){SCAN_NONE, {NULL, 0}} : value;
 }
 
 slice input_json(const input_reader *in, const char *name)
@@ -127,8 +130,10 @@ int64_t input_integer(const input_reader *in, const char *name, int64_t otherwis
 {
     scan_value value = input_value(in, name);
     int64_t number = otherwise;
-    if (value.kind == SCAN_NUMBER)
-        scan_integer(value.text, &number);
+    if (value.kind == SCAN_NUMBER && !scan_integer(value.text, &number)) {
+        double cut = strtod(value.text.ptr, NULL);
+        number = cut >= 1e18 ? INT64_MAX : cut <= -1e18 ? INT64_MIN : (int64_t)cut;
+    }
     return number;
 }
 
@@ -147,10 +152,16 @@ bool input_time(input_reader *in, const char *name, int64_t *micros)
     return true;
 }
 
+int64_t input_within(const input_reader *in, const char *name, int64_t otherwise, int64_t least,
+                     int64_t most)
+{
+    int64_t number = input_integer(in, name, otherwise);
+    return number < least ? least : number > most ? most : number;
+}
+
 int64_t input_limit(const input_reader *in)
 {
-    int64_t limit = input_integer(in, "limit", BUS_LIMIT_DEFAULT);
-    return limit < 1 ? 1 : limit > BUS_LIMIT_MOST ? BUS_LIMIT_MOST : limit;
+    return input_within(in, "limit", BUS_LIMIT_DEFAULT, 1, BUS_LIMIT_MOST);
 }
 
 slice input_ids(input_reader *in, const char *name, bool uuids)

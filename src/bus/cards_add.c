@@ -30,7 +30,7 @@ static client_card read_given(input_reader *one, bool sealed)
     client_card given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
-        .content = input_json(one, "content"),
+        .content = scan_find(one->object, "content").text, /* it may be null */
         .metadata = input_json(one, "metadata"),
         .tool_calls = input_json(one, "tool_calls"),
         .tool_call_id = input_text(one, "tool_call_id"),

@@ -18,8 +18,8 @@ struct input_reader {
     cardbox_status status;
 };
 
-/* Return the value, the JSON text or the decoded text of a member. If the member is absent, they
- * return SCAN_NONE or ptr NULL. */
+/* Return the value, the JSON text or the decoded text of a member. If the member is absent or null,
+ * they return SCAN_NONE or ptr NULL. */
 scan_value input_value(const input_reader *in, const char *name);
 slice input_json(const input_reader *in, const char *name);
 slice input_text(input_reader *in, const char *name);
@@ -31,7 +31,11 @@ slice input_id(input_reader *in, const char *name,
 bool input_uuid(input_reader *in, const char *name, uuid16 *out);
 bool input_time(input_reader *in, const char *name, int64_t *micros);
 
+/* Return `otherwise` if the member is absent. A fraction is cut off. input_within returns the
+ * nearest number from `least` to `most`. */
 int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise);
+int64_t input_within(const input_reader *in, const char *name, int64_t otherwise, int64_t least,
+                     int64_t most);
 bool input_flag(const input_reader *in, const char *name);
 
 /* Reads the member `limit` and clamps it to 1 to BUS_LIMIT_MOST. */

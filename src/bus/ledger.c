@@ -6,7 +6,9 @@
 #include "base/errors.h"
 #include "store/ledger/ledger.h"
 
-enum { QUERY_DEFAULT = 100 };
+enum { QUERY_DEFAULT = 100, QUERY_MOST = 1000 };
+
+#define MS_MAX INT64_C(253402300799999) /* the end of the year 9999 */
 
 /* The task, message or call to save, as a batch of one. */
 typedef struct saved_entity {
@@ -95,18 +97,21 @@ BUS_READS(ldg_task_query)
     task_query *query = in->call->plan;
     query->tenant = in->call->tenant;
     slice status = input_text(in, "completionStatus");
+    if (scan_find(in->object, "completionStatus").kind == SCAN_NULL)
+        in->status = error_set(in->err, CARDBOX_INVALID,
+                               "/completionStatus: send the text \"null\" for tasks in progress");
     query->active = slice_equal(status, SLICE("null"));
     if (!query->active)
         query->status = status;
     query->parent_id = input_id(in, "parentTaskId", CARDBOX_CARD_ID_MAX);
     query->has_from = input_value(in, "fromTime").kind != SCAN_NONE;
     query->has_to = input_value(in, "toTime").kind != SCAN_NONE;
-    query->from_ms = input_integer(in, "fromTime", 0);
-    query->to_ms = input_integer(in, "toTime", 0);
+    query->from_ms = input_within(in, "fromTime", 0, 0, MS_MAX);
+    query->to_ms = input_within(in, "toTime", 0, 0, MS_MAX);
     query->goals = input_flag(in, "goals");
     query->state = input_text(in, "state");
-    query->limit = input_integer(in, "limit", QUERY_DEFAULT);
-    query->offset = input_integer(in, "offset", 0);
+    query->limit = input_within(in, "limit", QUERY_DEFAULT, 1, QUERY_MOST);
+    query->offset = input_within(in, "offset", 0, 0, INT64_MAX);
 }
 
 BUS_BUILDS_FROM_PLAN(ldg_task_query, tasks_query_params)
@@ -222,8 +227,8 @@ BUS_READS(ldg_msg_list)
 {
     message_page *page = in->call->plan;
     page->task_id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
-    page->limit = input_integer(in, "limit", INT32_MAX);
-    page->offset = input_integer(in, "offset", 0);
+    page->limit = input_within(in, "limit", INT32_MAX, 1, INT32_MAX);
+    page->offset = input_within(in, "offset", 0, 0, INT64_MAX);
 }
 
 BUS_BUILDS(ldg_msg_list)

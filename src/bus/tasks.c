@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "store/task/tasks.h"
 
-enum { ACTIVE_DEFAULT = 100 };
+enum { ACTIVE_DEFAULT = 100, ACTIVE_MOST = 1000 };
 
 /* --- spawn --- */
 
@@ -106,7 +106,7 @@ BUS_RENDERS(task_cancel)
 BUS_READS(task_active)
 {
     int64_t *limit = in->call->plan;
-    *limit = input_integer(in, "limit", ACTIVE_DEFAULT);
+    *limit = input_within(in, "limit", ACTIVE_DEFAULT, 1, ACTIVE_MOST);
 }
 
 BUS_BUILDS(task_active)

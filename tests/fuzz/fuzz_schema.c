@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     require(scan_equal(value, value) || memchr(text.ptr, '{', text.len) != NULL);
     schema_errors faults;
-    status = schema_validate(&faults, scan_whole(schema), value, &err);
+    status = schema_validate(&faults, scan_whole(schema), value, false, &err);
     require_reason(status, &err);
     require(faults.count <= SCHEMA_ERRORS_MAX &&
             (faults.more == 0 || faults.count == SCHEMA_ERRORS_MAX));

@@ -81,7 +81,7 @@ static size_t run_group(const char *file, const char *group, scan_value schema, 
     for (scan_walk walk = scan_enter(cases); scan_element(&walk, &one); count++) {
         bool valid = scan_find(one, "valid").kind == SCAN_TRUE;
         cardbox_error err = CARDBOX_ERROR_INIT;
-        cardbox_status status = schema_validate(NULL, schema, scan_find(one, "data"), &err);
+        cardbox_status status = schema_validate(NULL, schema, scan_find(one, "data"), false, &err);
         decode(name, scan_find(one, "description"));
         if (is_partial && !valid)
             continue;
@@ -209,7 +209,7 @@ static void lists_other_keywords(void **state)
                         "pattern, uniqueItems, not, prefixItems, a, b,, patternProperties");
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         assert_true(scan_check(slice_of(CASES[i].value), 9, &value, NULL, NULL));
-        assert_int_equal(schema_validate(NULL, scan_whole(slice_of(SCHEMA)), value, &err),
+        assert_int_equal(schema_validate(NULL, scan_whole(slice_of(SCHEMA)), value, false, &err),
                          CASES[i].status);
     }
     assert_int_equal(schema_check(&unchecked, SLICE("{\"pattern\":\"\",\"minLength\":-1}"), &err),
@@ -255,7 +255,8 @@ static void assert_fault(const char *schema, const char *value, const char *mess
     scan_value checked;
     assert_int_equal(check(slice_of(schema), &err), CARDBOX_OK);
     assert_true(scan_check(slice_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
-    cardbox_status status = schema_validate(NULL, scan_whole(slice_of(schema)), checked, &err);
+    cardbox_status status =
+        schema_validate(NULL, scan_whole(slice_of(schema)), checked, false, &err);
     assert_int_equal(status, message == NULL ? CARDBOX_OK : CARDBOX_INVALID);
     assert_string_equal(err.message, message == NULL ? "" : message);
 }
@@ -299,9 +300,9 @@ static void tells_all(void **state)
         "/0/a: expected \"string\", got a number; /0/b/1: expected \"null\", got a number; "
         "/1/b: is missing; /1/a: has 2 characters, at most 1 are allowed; "
         "/3: expected \"object\", got array");
-    assert_int_equal(
-        schema_validate(&faults, scan_whole(slice_of(LIST)), scan_whole(slice_of(MANY)), &err),
-        CARDBOX_INVALID);
+    assert_int_equal(schema_validate(&faults, scan_whole(slice_of(LIST)),
+                                     scan_whole(slice_of(MANY)), false, &err),
+                     CARDBOX_INVALID);
     assert_int_equal(faults.count, SCHEMA_ERRORS_MAX);
     assert_int_equal(faults.more, 3);
     assert_string_equal(faults.list[9].pointer, "/9");
@@ -344,9 +345,9 @@ static void ends_behind_what_it_tells(void **state)
     for (size_t i = 0; i < sizeof(SCHEMAS) / sizeof(SCHEMAS[0]); i++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
         slice value = buf_as_slice(i == 2 ? &nested : &list);
-        assert_int_equal(
-            schema_validate(&faults, scan_whole(slice_of(SCHEMAS[i])), scan_whole(value), &err),
-            CARDBOX_INVALID);
+        assert_int_equal(schema_validate(&faults, scan_whole(slice_of(SCHEMAS[i])),
+                                         scan_whole(value), false, &err),
+                         CARDBOX_INVALID);
         assert_int_equal(faults.count, SCHEMA_ERRORS_MAX);
         assert_int_equal(faults.more, SCHEMA_MORE_MAX);
         assert_string_equal(strrchr(err.message, ';'), "; and more");
@@ -372,7 +373,7 @@ static void says_once_that_it_takes_long(void **state)
     for (int i = 0; i <= DEPTH; i++)
         buf_char(&value, ']');
     assert_int_equal(schema_validate(&faults, scan_whole(slice_of(SCHEMA)),
-                                     scan_whole(buf_as_slice(&value)), &err),
+                                     scan_whole(buf_as_slice(&value)), false, &err),
                      CARDBOX_INVALID);
     assert_string_equal(err.message, "needs over 100000 steps to check, send less at once");
     assert_int_equal(faults.count, 1);
@@ -397,9 +398,9 @@ static void says_that_a_list_is_too_long(void **state)
     for (int i = 0; i < SCHEMA_STEPS_MAX; i++)
         buf_text(&list, ",0");
     buf_char(&list, ']');
-    assert_int_equal(
-        schema_validate(NULL, scan_whole(slice_of(SCHEMA)), scan_whole(buf_as_slice(&list)), &err),
-        CARDBOX_INVALID);
+    assert_int_equal(schema_validate(NULL, scan_whole(slice_of(SCHEMA)),
+                                     scan_whole(buf_as_slice(&list)), false, &err),
+                     CARDBOX_INVALID);
     assert_string_equal(err.message, "has 100001 items, at most 2 are allowed");
     buf_free(&list);
 }

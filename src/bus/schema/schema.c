@@ -342,7 +342,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
     schema_errors errors = {0};
     if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
         return error_json(err, "the schema", &error);
-    schema_run run = {root, &errors, false, 0, NULL, unchecked};
+    schema_run run = {root, &errors, false, 0, NULL, false, unchecked};
     if (check_schema(&run, root, &(schema_location){NULL, {NULL, 0}, 0, 0}))
         return CARDBOX_OK;
     return schema_status(&errors, err);

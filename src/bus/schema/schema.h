@@ -55,8 +55,9 @@ typedef struct schema_errors {
  * the errors in `out`, which may be NULL, and in the message. Missing members are reported first. A
  * known member that occurs twice is an error. Unsupported keywords accept every value. In a schema
  * with such keywords, oneOf accepts several matches, and additionalProperties beside
- * patternProperties and items beside prefixItems are ignored. */
+ * patternProperties and items beside prefixItems are ignored. If `null_is_absent` is set, a member
+ * that is not required may be null, whatever its schema: null means that it is not given. */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
-                               cardbox_error *err);
+                               bool null_is_absent, cardbox_error *err);
 
 #endif

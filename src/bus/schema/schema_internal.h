@@ -33,8 +33,9 @@ typedef struct schema_run {
     bool all; /* true: collect all errors; false: stop at the first one, and keep the error at the
                  deepest location of all alternatives */
     unsigned depth;
-    size_t *steps;  /* remaining checks, see SCHEMA_STEPS_MAX */
-    buf *unchecked; /* set if a schema is checked: names of unsupported keywords */
+    size_t *steps;       /* remaining checks, see SCHEMA_STEPS_MAX */
+    bool null_is_absent; /* members that are not required may be null, whatever their schema */
+    buf *unchecked;      /* set if a schema is checked: names of unsupported keywords */
 } schema_run;
 
 /* Adds an error and returns false. */

@@ -100,10 +100,19 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
     return schema_refuse(run, at, "is not known here (known: %s)", known);
 }
 
+static bool is_named(scan_value names, slice token)
+{
+    scan_value name;
+    for (scan_walk walk = scan_enter(names); scan_element(&walk, &name);)
+        if (scan_string_equal(name.text, token))
+            return true;
+    return false;
+}
+
 /* Checks each member against the schema of its property or, if it has none, against `additional`.
  * Rejects a property that occurs more than once. */
-static bool check_members(schema_run *run, scan_value properties, scan_value additional,
-                          scan_value value, const schema_location *at)
+static bool check_members(schema_run *run, scan_value schema, scan_value properties,
+                          scan_value additional, scan_value value, const schema_location *at)
 {
     uint64_t seen[SCHEMA_PROPERTIES_MAX / 64] = {0};
     slice key;
@@ -121,7 +130,10 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
         } else if (known && (seen[index / 64] >> (index % 64) & 1) != 0) {
             is_valid = schema_refuse(run, &place, "is there more than once");
         } else if (known || additional.kind != SCAN_NONE) {
-            is_valid = validate(run, known ? wanted : additional, member, &place) && is_valid;
+            bool is_absent = known && run->null_is_absent && member.kind == SCAN_NULL &&
+                             !is_named(scan_find(schema, "required"), key);
+            if (!is_absent)
+                is_valid = validate(run, known ? wanted : additional, member, &place) && is_valid;
             if (known)
                 seen[index / 64] |= UINT64_C(1) << (index % 64);
         }
@@ -141,7 +153,7 @@ static scan_value additional_of(scan_value schema)
 
 static bool holds_properties(const keyword_check *c)
 {
-    return check_members(c->run, c->argument, additional_of(c->schema), c->value, c->at);
+    return check_members(c->run, c->schema, c->argument, additional_of(c->schema), c->value, c->at);
 }
 
 /* Checks additionalProperties. If the schema has properties, holds_properties has checked the
@@ -150,7 +162,7 @@ static bool holds_additional(const keyword_check *c)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     return scan_find(c->schema, "properties").kind != SCAN_NONE ||
-           check_members(c->run, none, additional_of(c->schema), c->value, c->at);
+           check_members(c->run, c->schema, none, additional_of(c->schema), c->value, c->at);
 }
 
 static bool holds_required(const keyword_check *c)
@@ -383,13 +395,13 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
 }
 
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
-                               cardbox_error *err)
+                               bool null_is_absent, cardbox_error *err)
 {
     schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
     errors->count = errors->more = 0;
     const schema_location top = {NULL, {NULL, 0}, 0, 0};
-    schema_run run = {schema, errors, true, 0, &steps, NULL};
+    schema_run run = {schema, errors, true, 0, &steps, null_is_absent, NULL};
     bool is_valid = validate(&run, schema, value, &top);
     if (steps > 0 && is_valid)
         return CARDBOX_OK;

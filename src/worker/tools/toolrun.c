@@ -236,8 +236,8 @@ void tool_run(tool_outcome *out, const tool_call *call)
 
     if (t->kind == TOOL_ABILITY)
         run_ability(out, call);
-    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), &err) !=
-             CARDBOX_OK)
+    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), false,
+                             &err) != CARDBOX_OK)
         tool_fail(out, "%s", err.message);
     else if (t->kind == TOOL_COMMAND)
         run_command(out, call);
