@@ -50,8 +50,7 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
                         : CARDBOX_OK;
 }
 
-/* Makes the reads. UUIDs are compared in canonical form, since equal ones may be spelled
- * differently. */
+/* UUIDs are compared in canonical form, since equal ones may be spelled differently. */
 static cardbox_status make_request(ids_to_read *r, const char *tenant, const char *const *box_ids,
                                    size_t count, const box_read *how, cardbox_error *err)
 {
@@ -93,7 +92,6 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
 
 /* --- ids --- */
 
-/* Returns the number of ids of a run that are in a range. */
 static int64_t count_ids_within(int64_t first, int64_t before, int64_t start, slice run)
 {
     int64_t at = start, count = 0;

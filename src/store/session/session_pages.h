@@ -1,6 +1,5 @@
 /*
- * session_pages.h: lists of sessions and of entries, paths and differences as JSON. The server and
- * the bus share these forms. Uses no requests.
+ * session_pages.h: lists of sessions and of entries, paths and differences as JSON.
  */
 #ifndef STORE_SESSION_PAGES_H
 #define STORE_SESSION_PAGES_H
@@ -8,7 +7,7 @@
 #include "db/statement.h"
 #include "store/session/sessions.h"
 
-/* Maximum bytes of the JSON of each entry in a list. */
+/* Greatest limit that a client can set for the bytes of the JSON of each entry in a list. */
 enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
 /* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, `memory`
