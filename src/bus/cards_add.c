@@ -1,6 +1,7 @@
 /*
- * cards_add.c: the abilities card:add, card:add_many and card:from_entry. The content of a card is
- * the text of the input, byte by byte. All cards of a call are added or none.
+ * cards_add.c: the abilities card:add, card:add_many and card:from_entry. card:add and
+ * card:add_many store the content of a card as the text of the input, byte by byte. All cards of a
+ * call are added or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"

@@ -82,7 +82,7 @@ void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     bool is_busy = state == GC_BUSY;
-    *out = (gc_blocker){.text = "the session that held it has just ended"};
+    *out = (gc_blocker){.text = "the session that held it may have ended"};
     params_cstr(&p, is_busy ? "gc" : NULL);
     if (!is_busy)
         params_bool(&p, false);

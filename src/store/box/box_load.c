@@ -1,7 +1,7 @@
 /*
- * box_load.c: the public functions of <cardbox/box.h> that read boxes and their cards by the id of
- * the box. All of them run the statement boxes_read. The rows of boxes_read come in any order;
- * these functions order them by position.
+ * box_load.c: cardbox_load_box(), cardbox_load_boxes() and cardbox_get_box_cards() of
+ * <cardbox/box.h>. The rows of boxes_read come in any order; these functions order them by
+ * position.
  */
 #include "cardbox/box.h"
 

@@ -1,6 +1,5 @@
 /*
- * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
- * arguments and runs a statement of box_write.h.
+ * boxes_change.c: the public functions of <cardbox/box.h> that change boxes.
  */
 #include "cardbox/box.h"
 

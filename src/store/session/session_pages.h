@@ -39,7 +39,7 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
                                arena *memory);
 
 /* Appends {"entries":[...],"next_cursor":...}. The statement was run with page->limit, which is one
- * more than the number of entries to show. */
+ * more than the maximum number of entries to show. */
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);
 

@@ -22,7 +22,7 @@ static bool outcome_is(slice outcome, const char *name)
     return slice_equal(outcome, slice_of(name));
 }
 
-/* There are two dialects. */
+/* There are two dialects: returns the name of the one that `dialect` is not. */
 static const char *other_dialect_name(int dialect)
 {
     return session_dialect_name(dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);

@@ -15,7 +15,8 @@
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory; /* has the ids of the project and session, and all entry ids that were returned */
+    arena memory; /* has the key, the timestamp, the ids of the project and session, and all
+                     returned entry ids */
     bool is_pi;
     unsigned batch_entries;
 };

@@ -110,7 +110,7 @@ typedef enum work_listener_event {
 } work_listener_event;
 
 /* Opens a connection that listens for work of these tenants. `count` 0: of all tenants that the
- * role may access and that have had work. */
+ * role may access and that have a notification channel. */
 cardbox_status work_listener_open(work_listener **out, const cardbox_options *options,
                                   const slice *tenants, size_t count, cardbox_error *err);
 void work_listener_close(work_listener *listener);
