@@ -81,8 +81,7 @@ typedef enum box_outcome {
 /* A row of the statements that change boxes. */
 typedef struct box_change {
     box_outcome outcome;
-    int64_t version,
-        length; /* after the change; if the change failed, the current ones; 0: not known */
+    int64_t version, length; /* after the change; after a failure the current ones; 0: unknown */
 } box_change;
 
 /* Reads the columns outcome, version and length. They begin at column `first`: 1 in boxes_append, 0

@@ -337,8 +337,7 @@ static const struct {
     {LEDGER_CALL, LEDGER_FINISHED, CARDBOX_CONFLICT,
      "belongs to a task that is already completed: there a call can only be completed or failed"},
     {LEDGER_CALL, LEDGER_STALE, CARDBOX_CONFLICT,
-     "has a later or another final status: it only changes from pending to in_progress to "
-     "completed or failed"},
+     "has a later or another final status: the order is pending, in_progress, completed or failed"},
 };
 
 static slice entity_id(const ledger_batch *batch, int kind, size_t index)

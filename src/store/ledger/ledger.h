@@ -86,8 +86,7 @@ typedef enum ledger_outcome {
     LEDGER_DIFFERS = 4,    /* the entity exists with other values */
     LEDGER_NO_TASK = 5,    /* the task does not exist; for a task: its parent does not exist */
     LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
-    LEDGER_STALE =
-        7, /* the entity's status can't change to the given one, or the stored update is newer */
+    LEDGER_STALE = 7, /* the status can't change to the given one, or the stored update is newer */
     LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
     LEDGER_FINISHED = 9,   /* the task is finished */
     LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
@@ -121,8 +120,7 @@ typedef struct task_row {
     slice goal; /* token: text of the task's first user message; ptr NULL: none, or not requested */
     slice owner; /* the worker that has the lease, which may have expired; ptr NULL: none */
     int64_t created_ms, updated_ms;
-    int64_t messages,
-        events; /* number of the task's messages; number of the task's last event, counted from 1 */
+    int64_t messages, events; /* number of messages; number of the last event, counted from 1 */
     bool has_wake;
     int64_t wake_micros; /* when the task may be claimed, or when its lease ends */
     int32_t attempts;

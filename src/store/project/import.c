@@ -294,11 +294,9 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
     char table[TABLE_NAME_SIZE] = "?";
-    cardbox_status status = write_batch(
-        in, TRANSFER_CALL, err); /* write_batch also writes the batches of all earlier kinds */
+    cardbox_status status = write_batch(in, TRANSFER_CALL, err); /* also writes all earlier kinds */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
-        stale_statistics_analyze(
-            table, in->db, NULL); /* this fails for a worker's role, but cardboxd analyzes too */
+        stale_statistics_analyze(table, in->db, NULL); /* if this fails, cardboxd analyzes later */
     return status;
 }
 

@@ -128,8 +128,7 @@ void session_import_params(params *p, const session_batch *batch);
  * row for each line follows in the batch's order, unless an append was rejected as a whole. */
 typedef struct session_written {
     slice outcome;
-    int64_t
-        version; /* the session's version after the write; after a failure the current version */
+    int64_t version;     /* the session's version after the write, or after a failure */
     int64_t created;     /* imports: creation time of the session, in microseconds since 1970 */
     int64_t diverged_at; /* imports: number of the first line that differs from the stored one;
                             negative: none */
