@@ -428,7 +428,7 @@ def test_append_that_is_refused_makes_no_session():
     two = '{"type":"user","content":"x"}\n{"type":"compaction","summary":"x"}'
     no_parent = '{"type":"user","content":"x","parentId":"nix"}'
     for given, said in ((two, "append: line 2: an entry of type compaction is of the dialect pi, "
-                              "the entries before it are of plain\n"),
+                              "the session or the entries before it are of plain\n"),
                         (no_parent, "append: line 1 has the unknown parent nix")):
         done = cardbox("session", "append", "--create", "plain", "unborn", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
