@@ -39,7 +39,6 @@ static void note_refused(void *arg, uint64_t line, const char *reason)
         i->errors[i->error_count++] = (import_error){line, copy};
 }
 
-/* Passes all lines of the body to the importer. */
 static cardbox_status take_lines(importing *i, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;

@@ -14,7 +14,6 @@
 
 typedef struct metric metric;
 
-/* The data from which the values of metrics are computed. */
 typedef struct metric_source {
     const server_state *server;
     const stats *sum; /* the sums of the numbers of all loops and helper threads */
@@ -123,7 +122,7 @@ static void write_db_conns(buf *out, const metric *m, const metric_source *of)
 
 /* --- statements --- */
 
-/* Returns the name of a statement, which is the name of its file in sql/statements. */
+/* The name of a statement is the name of its file in sql/statements. */
 static const char *statement_name(size_t id)
 {
     return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;

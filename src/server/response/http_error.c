@@ -25,7 +25,7 @@ static const struct {
     unsigned status;
     const char *code;
     const char *reason;         /* the label `reason` in the metrics; NULL: same as the code */
-    const char *header, *value; /* a header that the answer always has */
+    const char *header, *value; /* a header of each answer with this error */
 } ERRORS[] = {
     [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL, NULL},
     [HTTP_ERROR_UNAUTHENTICATED] = {401, "unauthenticated", NULL, "WWW-Authenticate", "Bearer"},
@@ -78,7 +78,7 @@ static const struct {
     {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
     {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
     {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
-    /* Status FORBIDDEN: the server's database role lacks a right. */
+    /* CARDBOX_FORBIDDEN: the server's database role lacks a right. */
     {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
     {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
     {CARDBOX_BUSY, HTTP_ERROR_DATABASE_AWAY, HTTP_ERROR_DATABASE_AWAY},
@@ -104,7 +104,7 @@ http_error http_error_of_status(cardbox_status status)
     return STATUSES[row_of_status(status)].error;
 }
 
-/* Begins an error answer. The body and the headers of the answer so far are dropped. */
+/* Begins an error answer, and drops the body and the headers that the answer had before. */
 static buf *begin_body(request *r, http_error what)
 {
     buf_free(&r->answer.body);
@@ -146,7 +146,6 @@ void http_error_end(request *r, http_error what)
     finish_error(r, ERRORS[what].status);
 }
 
-/* Adds the member current_version. `version` 0: none. */
 static void add_version(buf *out, int64_t version)
 {
     if (version > 0)
@@ -266,11 +265,11 @@ void http_error_send_away(request *r, const char *otherwise)
     }
 }
 
-/* Temporary errors of PostgreSQL, by the SQLSTATE or its first characters. The first row that
- * matches is used. */
+/* Errors of PostgreSQL that are answered with 503, by the SQLSTATE or its first characters. The
+ * first row that matches is used. */
 static const struct {
     const char *prefix;
-    bool logged; /* the error is logged, because /readyz stays 200 */
+    bool logged; /* true: the error is logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
     {"25006", true, "the database only reads: it is a standby, or set so"},
@@ -318,7 +317,7 @@ static bool answer_much(request *r, const cardbox_error *err)
 }
 
 /* Answers for an unexpected error of a statement: 500, or 503 if the database failed the server's
- * check. A failed check is the reason of the error, and was logged before. */
+ * check. A failed check was logged before, and may be the cause of the error. */
 static bool answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
