@@ -118,7 +118,7 @@ static void answer_stopped(transfer *t)
     importing *i = (importing *)t;
     char how_far[128];
     snprintf(how_far, sizeof(how_far),
-             "stopped after line %llu of the import, up to which the lines are in",
+             "the import stopped; the lines up to line %llu were processed",
              (unsigned long long)(i->in == NULL ? 0 : import_settled(i->in)));
     transfer_answer_stopped(t, how_far);
 }

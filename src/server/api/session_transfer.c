@@ -113,7 +113,7 @@ static void answer_import(transfer *t, request *r)
 
 static void answer_stopped(transfer *t)
 {
-    transfer_answer_stopped(t, "stopped, and a part of the session may be in");
+    transfer_answer_stopped(t, "the import stopped; a part of the session may be stored");
 }
 
 static void look_import(transfer *t)

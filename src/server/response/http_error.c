@@ -198,11 +198,11 @@ bool http_error_check(request *r, cardbox_status status, const cardbox_error *er
 
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why)
 {
-    const char *hint = "look whether it was made before you send it again";
+    const char *hint = "check whether the change was made before you repeat the request";
     if (r->ticket.replayable && !r->ticket.has_new_ids)
-        hint = "it is safe to send it again";
+        hint = "it is safe to repeat the request";
     else if (r->ticket.kind == BATCH_APPENDS)
-        hint = "look at the box before you send it again; with an Idempotency-Key an append is "
+        hint = "check the box before you repeat the append; with an Idempotency-Key an append is "
                "safe to repeat";
     http_error_send(r, what, hint, "%s" NOT_KNOWN, why);
 }
@@ -238,7 +238,7 @@ bool http_error_send_incompatible(request *r, database_state cause)
         [DATABASE_FORBIDDEN] = {"the server's database role may not read or write cards and boxes",
                                 "grant cardbox_service to the server's database role"},
         [DATABASE_CHECK_FAILED] = {"the database refuses the server's check",
-                                   "the server's log has the reason, as database_check_failed"},
+                                   "see database_check_failed in the server's log for the reason"},
         [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
                                    "run cardbox migrate on the server's database"},
     };
@@ -272,18 +272,18 @@ static const struct {
     bool logged; /* true: the error is logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
-    {"25006", true, "the database only reads: it is a standby, or set so"},
+    {"25006", true, "the database only reads: it is a standby, or is set to read-only"},
     {STATE_NO_TRANSACTIONS, true,
      "the database accepts no writes before it is vacuumed: its transaction ids run out"},
     {STATE_FILES, true, "the database can't read or write its files"},
     {"53", true, "the database lacks disk space, memory or connections"},
     {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
     {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
-    {"40", false, "other transactions conflicted with it repeatedly"},
+    {"40", false, "other transactions repeatedly conflicted with the request"},
     {"55P03", false, "another transaction has locked what the request needs"},
     {"57P", false, "the database stops, starts or recovers"},
-    {"25P03", false, "the database ended the transaction: it was over its time"},
-    {"25P04", false, "the database ended the transaction: it was over its time"},
+    {"25P03", false, "the database ended the transaction at a time limit"},
+    {"25P04", false, "the database ended the transaction at a time limit"},
 };
 
 const char *http_error_why_not_run(const cardbox_error *err)
