@@ -38,7 +38,7 @@ typedef struct batch_answer {
     idset seen;        /* ids in missing_cards */
     store_rows **kept; /* rows that arrived one by one and are still needed */
     size_t kept_count, kept_room;
-    arena memory;     /* an arena of its own, because the answer may be begun again */
+    arena memory;     /* memory of this answer only, because the answer may be begun again */
     bool kinds_mixed; /* rows came in another order, such as a card before an id, or an id before a
                          head */
     buf_failure failure;

@@ -1,6 +1,7 @@
 /*
  * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Lists of ids are passed to
- * PostgreSQL as the JSON that the client sent. Only appends share statements with other requests.
+ * PostgreSQL as the JSON that the client sent. Appends share statements with other requests; the
+ * other changes have their own statements.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"

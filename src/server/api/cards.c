@@ -1,6 +1,6 @@
 /*
  * cards.c: reads cards by id, one or a batch, through the server's card cache. A queued request has
- * copies of the cached JSON of its cards, and passes the etags of these cards to the statement
+ * copies of the JSON of its cached cards, and passes the etags of these cards to the statement
  * cards_get. If the passed etag of a card is current, the statement returns only this etag, else
  * all columns of the card.
  */

@@ -14,8 +14,8 @@
 #include "store/client/list.h"
 
 enum {
-    ROUND_MS = 200,  /* followers of a loop query the database at the same times, so that they share
-                        a statement */
+    ROUND_MS = 200,  /* time between two queries of a follower; the followers of a loop query the
+                        database at the same times, so that they can share a statement */
     BEAT_MS = 15000, /* heartbeat: proxies close silent connections after 30 to 60 seconds */
     FOLLOWERS_MOST = 1000,
     MEMORY_SHARE = 8, /* unsent events may use about an eighth of --memory-max */
@@ -76,8 +76,8 @@ static void count_memory(follower *f)
     request_count_answer(f->request);
 }
 
-/* The position in the list `due` is searched from the end, because most followers are due after all
- * others. */
+/* The position in the list `due` is searched from the end, because a follower is usually due after
+ * all followers in the list. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -182,7 +182,7 @@ static void add_events(request *r, const batch_rows *found)
 }
 
 /* If the query can't be queued, an error can't be sent in the middle of a stream: the connection is
- * closed, and the client reconnects. */
+ * closed, and the client can reconnect. */
 static void query_events(follower *f)
 {
     request *r = f->request;
@@ -220,8 +220,8 @@ static void disconnect_some(followers *all, int64_t now_ms)
     }
 }
 
-/* Delays the next query of a follower because unsent events use all their memory. A heartbeat that
- * is due is sent nevertheless. */
+/* Delays the next query of a follower because unsent events use all the memory for them. A
+ * heartbeat that is due is sent nevertheless. */
 static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
@@ -290,7 +290,8 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.stream = &STREAM;
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
-    request_header(r, "X-Accel-Buffering", "no"); /* otherwise nginx buffers events */
+    request_header(r, "X-Accel-Buffering",
+                   "no"); /* without this header, nginx buffers the events */
     f->home = r->followers;
     LIST_INSERT_HEAD(&f->home->all, f, of_loop);
     f->home->count++;

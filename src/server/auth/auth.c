@@ -12,7 +12,7 @@
 
 /* The auth watcher normally checks the list of tokens about once a second. If the database has not
  * answered for STALE_MS, a token may have been revoked, so requests are rejected. During a shorter
- * outage, such as a restart of the database, tokens stay valid. */
+ * outage, such as a restart of the database, the last list is used. */
 enum { STALE_MS = 10000 };
 
 static bool is_known(const server_state *server)
@@ -81,8 +81,8 @@ static bool answer_forbidden(request *r)
                            "the token is not good for this project or operation");
 }
 
-/* A route outside a project that needs a token needs one for all projects, because its answer is
- * about all of them. */
+/* Routes outside a project that need a token need a token for all projects, because their answers
+ * are about all projects. */
 static bool allows(const token *t, const request *r)
 {
     bool is_for_project =

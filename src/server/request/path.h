@@ -1,6 +1,6 @@
 /*
  * path.h: the paths of request targets. A path is split at '/', then each segment is decoded, so
- * that a card id in a path may contain any character, even '/'. Knows no routes.
+ * that a card id in a path may contain '/'. Knows no routes.
  */
 #ifndef SERVER_PATH_H
 #define SERVER_PATH_H
