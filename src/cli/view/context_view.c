@@ -1,6 +1,6 @@
 /*
  * context_view.c: prints a context for `cardbox session context` and `cardbox box context`: the
- * messages on stdout, and the report with the repairs on stderr.
+ * messages, and a report with the repairs.
  */
 #include "cli/view/context_view.h"
 
@@ -71,8 +71,6 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     buf_free(&line);
 }
 
-/* Appends the number of messages, the number before consecutive messages of one role were merged,
- * and the number before repairs. */
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
@@ -85,7 +83,6 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
-/* Prints the report of a context on stderr, as text. */
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
