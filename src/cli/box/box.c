@@ -98,8 +98,8 @@ typedef struct box_positions {
     const cli_call *call;
 } box_positions;
 
-/* Returns the card whose id is at index i of the box; NULL: this card does not exist. Must be called
- * once for each index, in ascending order. */
+/* Returns the card whose id is at index i of the box; NULL: this card does not exist. Must be
+ * called once for each index, in ascending order. */
 static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
@@ -277,7 +277,7 @@ const cli_command cli_box_log = {
     .summary = "show the changes of a box, newest first",
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = CLI_IN_PROJECT(
-        CLI_INT("before", before, "N", "only versions below N", 1, INT32_MAX), CLI_LIMIT),
+    .options = CLI_IN_PROJECT(CLI_INT("before", before, "N", "only versions below N", 1, INT32_MAX),
+                              CLI_LIMIT),
     .run = show_log,
 };

@@ -191,7 +191,8 @@ const cli_command cli_card_add = {
     .options = CLI_IN_PROJECT(
         CLI_TEXT("id", card.card_id, "ID", "id of the card (default: a new UUIDv7)"),
         CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", card.role, "ROLE", "metadata.role (default: the role of the type, if any)"),
+        CLI_TEXT("role", card.role, "ROLE",
+                 "metadata.role (default: the role of the type, if any)"),
         CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
         CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
@@ -292,8 +293,7 @@ const cli_command cli_card_list = {
         CLI_TEXT("after", filter.created_after, "TIME",
                  "only cards created after a time: 2025-01-02T03:04:05Z"),
         CLI_TEXT("before", filter.created_before, "TIME", "only cards created before a time"),
-        CLI_CURSOR,
-        CLI_LIMIT),
+        CLI_CURSOR, CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},
@@ -358,7 +358,8 @@ const cli_command cli_card_revisions = {
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
     .options = CLI_IN_PROJECT(
-        CLI_INT("before", before, "N", "only revisions with a number below N", 1, INT32_MAX), CLI_LIMIT),
+        CLI_INT("before", before, "N", "only revisions with a number below N", 1, INT32_MAX),
+        CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
     .run = show_revisions,
 };

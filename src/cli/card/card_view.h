@@ -15,8 +15,8 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project);
  * tools, or for other content the card's text. */
 void card_view_summary(buf *out, const cardbox_card *card);
 
-/* Returns the role of a card, such as "user"; for a card without a role, the role of its type; "" if
- * its type has no role. */
+/* Returns the role of a card, such as "user"; for a card without a role, the role of its type; ""
+ * if its type has no role. */
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(slice role);
 
@@ -24,7 +24,6 @@ term_style card_view_style(slice role);
  * Returns `out`. */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
-
 
 /* Adds a cell with the age that card_view_age() formats. */
 void card_view_add_age(table *rows, const char *moment);

@@ -106,8 +106,8 @@ const cli_command cli_task_send = {
     .arguments = "TASK [MESSAGE]",
     .summary = "send a message to an unfinished task",
     .description =
-        "The message resumes the task. A finished task can't be resumed: run a new task. One "
-        "argument '@TASK MESSAGE' or '@TASK: MESSAGE' may replace both.",
+        "If the task is asleep, the message resumes it. A finished task can't be resumed: run a "
+        "new task. TASK and MESSAGE may be one argument: '@TASK MESSAGE' or '@TASK: MESSAGE'.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
@@ -241,7 +241,8 @@ const cli_command cli_task_follow = {
     .summary = "show the events of a task until it is finished",
     .description =
         "On a terminal, an answer is printed while the model generates it. If the output is not a "
-        "terminal, the answer is printed when it is complete. If the answer begins again, its first "
+        "terminal, the answer is printed when it is complete. If the answer begins again, its "
+        "first "
         "part is marked. The exit status is 0 only if the task ends with the status success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
