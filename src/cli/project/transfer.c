@@ -274,6 +274,6 @@ const cli_command cli_import = {
                                        "import each row into the project of its tenant_id")),
     .project_optional = true,
     .check = check_project,
-    .without_database = true, /* the file is opened before the database */
+    .without_database = true, /* import_project() opens the file before the database */
     .run = import_project,
 };

@@ -85,7 +85,7 @@ LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session le
 LIST_COMMAND(branch_points, CARDBOX_ENTRIES_BRANCH_POINTS, "the session has no branches",
              "session branch-points", "SESSION", "list the entries with several children",
              "session branch-points --project demo demo-session");
-LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "the entry has no children", "session children",
+LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "there are no children", "session children",
              "SESSION [ENTRY]", "list the children of an entry, or the roots",
              "session children --project demo demo-session 5e55000a");
 LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session labels", "SESSION",

@@ -126,8 +126,8 @@ const cli_command cli_session_tree = {
     .arguments = "SESSION",
     .summary = "draw a session: branches, labels, the head",
     .description = "In a tree of more than 40 entries, long runs without branches, labels and the "
-                   "head are folded. --json prints one object for each entry, in the order of the "
-                   "session's lines.",
+                   "head are folded. With --json, one object is printed for each entry, in the "
+                   "order of the session's lines.",
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
     .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "do not fold long runs"),
