@@ -22,7 +22,8 @@ static int verb_distance(const char *given, const char *verb)
 }
 
 /* Compares the name of a command with a group such as "box" and a verb. If `verb` is NULL, compares
- * only the first word of the name with the group. Returns the sum of the edit distances. */
+ * only the first word of the name with the group. Returns at least EDIT_DISTANCE_NONE if the words
+ * are not similar. */
 static int name_distance(const char *name, const char *group, const char *verb)
 {
     slice own = {name, strcspn(name, " ")};

@@ -191,8 +191,8 @@ static cli_exit list_tokens(cli_call *call)
     if (tokens_list(&rows, call->db, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     cli_exit status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
-                                    "no tokens: servers refuse all requests until `cardbox token "
-                                    "create` makes one");
+                                    "no tokens: servers refuse all requests that need a token; "
+                                    "`cardbox token create` makes one");
     rows_free(rows);
     return status;
 }
@@ -218,8 +218,8 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     for (int row = 0; !is_any && row < rows_count(rows); row++)
         is_any = strcmp(state_of(rows, row), "good") == 0;
     if (!is_any)
-        cli_warning("no token is valid now: servers refuse all requests until `cardbox token "
-                    "create` makes one");
+        cli_warning("no token is valid now: servers refuse all requests that need a token; "
+                    "`cardbox token create` makes one");
     rows_free(rows);
     return status;
 }

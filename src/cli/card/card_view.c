@@ -94,7 +94,7 @@ term_style card_view_style(slice role)
     } styles[] = {{"user", STYLE_GREEN},
                   {"assistant", STYLE_CYAN},
                   {"tool", STYLE_YELLOW},
-                  {"result", STYLE_YELLOW}, /* for tool results in previews of sessions */
+                  {"result", STYLE_YELLOW}, /* role of tool results in sessions */
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {

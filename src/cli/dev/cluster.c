@@ -18,7 +18,7 @@
 
 #define LEFTOVER_MS 30000  /* limit for the end of a server that a killed `cardbox dev` has left */
 #define START_MS    300000 /* limit for the start of PostgreSQL, which may have to replay its WAL */
-#define STOP_MS     60000  /* limit for a shutdown */
+#define STOP_MS     60000  /* limit for a shutdown of PostgreSQL */
 #define STEP_MS     20     /* interval between two checks */
 
 /* --- servers and locks of earlier runs --- */
@@ -83,8 +83,8 @@ static void remove_stale_locks(const cluster *c)
 
 /* --- starting --- */
 
-/* Chooses the folder of the socket: the data folder, or a temporary folder if the path of the data
- * folder is too long for a socket, or contains a double quote or a comma. */
+/* Chooses the folder of the socket: the data folder if possible, else a temporary folder. The path
+ * of a socket must be short, and must not contain a double quote or a comma. */
 static bool place_socket(cluster *c)
 {
     static const struct sockaddr_un address;

@@ -14,7 +14,7 @@
 #include "app/line_reader.h"
 #include "db/statement.h"
 
-/* Contains a new cluster if the user that runs PostgreSQL may not enter the folder of `cardbox
+/* Folder for a new cluster if the user that runs PostgreSQL may not enter the folder of `cardbox
  * dev`.
  */
 #define SHARED_FOLDER "/var/lib/cardbox"
@@ -91,7 +91,7 @@ static bool find_programs(cluster *c)
     if (try_folders(c, required, &newest))
         return true;
     if (newest == 0)
-        cli_error("PostgreSQL's server is not installed: apt-get install postgresql");
+        cli_error("PostgreSQL's server was not found: apt-get install postgresql");
     else if (required != 0)
         cli_error("%s was made by PostgreSQL %ld and there is only %ld: install postgresql-%ld, or "
                   "choose another folder with --data",

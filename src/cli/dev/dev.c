@@ -40,7 +40,7 @@ static void ask_stop(int number)
     dev_stop_asked = dev_stop_asked + 1;
 }
 
-/* The handler of SIGCHLD. It does nothing, but a signal with a handler interrupts poll(). */
+/* The handler of SIGCHLD does nothing, but because of the handler the signal interrupts poll(). */
 static void ignore_signal(int number)
 {
     (void)number;

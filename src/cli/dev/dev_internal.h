@@ -1,6 +1,6 @@
 /*
  * dev_internal.h: the parts of `cardbox dev`: child processes, the private PostgreSQL, and
- * cardboxd. In these comments, "we" is the process of `cardbox dev`.
+ * cardboxd.
  */
 #ifndef CLI_DEV_INTERNAL_H
 #define CLI_DEV_INTERNAL_H
@@ -10,14 +10,15 @@
 #include <sys/types.h>
 #include "cli/cli.h"
 
-/* The number of signals that have asked us to stop. If the number is not 0, cluster_open() and
- * dev_server_start() fail. If it grows while dev_server_stop() waits, dev_server_stop() kills
- * cardboxd. */
+/* The number of signals that have asked `cardbox dev` to stop. If the number is not 0,
+ * cluster_open() and dev_server_start() fail. If it grows while dev_server_stop() waits,
+ * dev_server_stop() kills cardboxd. */
 extern volatile sig_atomic_t dev_stop_asked;
 
 /* --- child processes --- */
 
-/* The user that a child runs as. `change` false: our own user. */
+/* The user that a child runs as. If `change` is false, the child runs as the user of
+ * `cardbox dev`. */
 typedef struct process_user {
     bool change;
     uid_t uid;
@@ -27,15 +28,15 @@ typedef struct process_user {
 
 typedef struct process_plan {
     const char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
-    const process_user *user; /* NULL: our own user */
+    const process_user *user; /* NULL: the user of `cardbox dev` */
     const char *input;        /* text for the child's standard input; NULL: /dev/null */
     int output;               /* descriptor for the child's standard output */
     int errors;               /* descriptor for the child's standard error */
-    int death_signal;         /* the kernel sends this signal to the child when we die */
+    int death_signal;         /* the child gets this signal when `cardbox dev` dies */
 } process_plan;
 
-/* Starts a child in its own session (setsid), so that Ctrl-C reaches only us. Returns the process
- * id; -1: see errno. */
+/* Starts a child in its own session (setsid), so that Ctrl-C reaches only `cardbox dev`. Returns
+ * the process id; -1: see errno. */
 pid_t process_start(const process_plan *plan);
 
 /* Starts a child and waits for its end. Returns the child's exit status, or 128 plus the number of
@@ -53,8 +54,8 @@ bool process_may_enter(const char *path, const process_user *user);
 /* Waits up to timeout_ms for the end of a child. Returns false if the child is still running. */
 bool process_wait(pid_t pid, int64_t timeout_ms);
 
-/* Prints the end of a log on stderr: at most eight lines, indented. Of consecutive lines that
- * differ only in their time, prints one. */
+/* Prints the end of a log on stderr: at most eight lines, indented. Consecutive lines that differ
+ * only in their time are printed once. */
 void process_print_tail(const char *path);
 
 /* Writes "dir/name" to `out`. False: the path is too long, and an error was printed. */
@@ -78,8 +79,8 @@ typedef struct cluster {
 } cluster;
 
 /* Finds PostgreSQL's programs, on first use makes the cluster with the database cardbox, and starts
- * the server. `dir` is an absolute path that exists. False: an error was printed, unless we were
- * asked to stop. */
+ * the server. `dir` is an absolute path that exists. Returns false if an error was printed, or
+ * if the user has asked to stop. */
 bool cluster_open(cluster *c, const char *dir);
 
 /* Stops PostgreSQL. Open transactions are rolled back. */
@@ -114,7 +115,7 @@ bool dev_check_listen(const char *listen);
 bool dev_is_free(const char *listen);
 
 /* Starts cardboxd with its log in `dir`, and waits until it is ready. Uses the options --listen and
- * --auth of `call`. False: an error was printed, unless we were asked to stop. */
+ * --auth of `call`. Returns false if an error was printed, or if the user has asked to stop. */
 bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call);
 
 /* Waits up to 250 ms for output of cardboxd, and discards the output, so that a full pipe does not

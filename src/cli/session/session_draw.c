@@ -21,7 +21,7 @@ enum {
     WHOLE_MAX = 40,    /* trees with up to this number of entries are not folded */
     STEP = 2,          /* columns of indentation for each level */
     LEVELS_SHOWN = 40, /* maximum levels of indentation; a limited width may allow only fewer */
-    STRAIGHT_FROM = 8  /* from this level on, the last branch continues in its parent's column */
+    STRAIGHT_FROM = 8  /* below parents of at least this level, the last branch keeps their level */
 };
 
 #define NONE SIZE_MAX
@@ -49,7 +49,7 @@ typedef struct drawing {
     int marks_at;     /* the column where marks begin */
     int marks_widest; /* columns of the widest marks */
     bool only_measures;
-    bool has_folded; /* the hint at --all was printed */
+    bool has_folded; /* true: the hint that --all shows folded entries was printed */
     buf line, marks;
     arena memory;
 } drawing;

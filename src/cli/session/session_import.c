@@ -51,7 +51,7 @@ typedef struct beginning {
     bool is_project; /* an object has a string "kind", as rows of `cardbox export` have */
     bool has_object; /* an object was found that is not a header */
     uint64_t bad;    /* number of the first line without header and entry; 0: there is none */
-    const char *reason; /* why this line is bad */
+    const char *reason; /* why the line `bad` is bad */
 } beginning;
 
 static void check_line(beginning *begin, session_line *line, arena *memory)
@@ -177,7 +177,7 @@ static cli_exit import(cli_call *call, import_state *state)
     if (report != NULL && status == CARDBOX_OK) {
         end = print_report(report, call->json);
     } else if (state->failure != 0) {
-        cli_error("cannot read %s: %s; the lines before are imported", state->from.name,
+        cli_error("cannot read %s: %s; earlier lines may be imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {

@@ -9,7 +9,7 @@
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_entries *before = NULL; /* page.cursor points into it */
+    cardbox_entries *before = NULL; /* the previous page, into which page.cursor points */
     cardbox_status status;
 
     page.limit = CARDBOX_PAGE_MAX;

@@ -29,7 +29,7 @@ const cli_command cli_task_run = {
     .description = "The task runs when a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt"),
         CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the parent of the new subtask"),
         CLI_FLAG("follow", follow, "show the task's events until it is finished")),
     .run = run_task,

@@ -78,11 +78,11 @@ typedef struct watcher {
     cardbox_follow follow;
     bool live;                                /* true: stdout is a terminal */
     char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* id of a message whose chunks were printed */
-    buf preview;                              /* text of the chunks that were printed */
-    bool is_preview_open;                     /* true: the line after the last chunk is not ended */
-    text_flow line;                           /* position in the line after the last chunk */
-    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* id of the call whose begin was printed last */
-    int64_t call_ms;                          /* time when this call began */
+    buf preview;                              /* text of these chunks */
+    bool is_preview_open; /* true: the cursor is behind printed text of a preview */
+    text_flow line;       /* position of the cursor in the text of a preview */
+    char call_id[CARDBOX_CARD_ID_MAX + 1]; /* id of the last call whose start was printed */
+    int64_t call_ms;                       /* start time of the call `call_id` */
     bool claimed, finished, success;
     int64_t start_ms;                               /* time when the task was created */
     char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */

@@ -77,7 +77,7 @@ typedef struct listing {
     /* Adds the cells of object `i` of the list `of`. */
     void (*add_row)(table *rows, const void *of, size_t i);
     int indent;
-    table_column columns[TABLE_COLUMNS_MAX]; /* the columns in use, then NULL titles */
+    table_column columns[TABLE_COLUMNS_MAX]; /* a column with the title NULL ends the array */
 } listing;
 
 /* Prints the first `count` objects of the list `of` on stdout, as JSON if `json` is true, else as a

@@ -49,7 +49,7 @@ slice term_end(slice text, int columns);
  * paragraph separator, or a character that sets the direction of text. */
 bool term_is_incompatible(slice character);
 
-/* The character that replaces text that was cut. It needs one column. */
+/* The character of one column that replaces text that was cut. */
 #define TERM_ELLIPSIS "\xe2\x80\xa6"
 
 /* Appends untrusted text as one line. If the text is too long for `columns`, it is cut, and an
