@@ -226,8 +226,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         (call.project == NULL || *call.project == '\0'))
         return cli_error_and(CLI_USAGE,
                              "which project? give --project PROJECT or set CARDBOX_PROJECT");
-    words[count] =
-        NULL; /* argv ends with NULL, and opts_parse() moved the options behind `count` */
+    words[count] = NULL; /* overwrites a parsed option, or the NULL at the end of argv */
     call.arguments = words;
     call.argument_count = (size_t)count;
     if (!check_dsn(&call) || (command->check != NULL && !command->check(&call)))
