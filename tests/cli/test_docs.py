@@ -150,7 +150,8 @@ def test_common_options_are_where_the_overview_says():
     for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
                  "--project (or CARDBOX_PROJECT) import, export, ability invoke; all of card, box, "
                  "task; session except check, convert --",
-                 "--json all but dev, export, session export and convert --", "--limit what lists --"):
+                 "--json all but dev, export, session export and convert --",
+                 "--limit most commands that print lists --"):
         assert line in overview, line
 
 

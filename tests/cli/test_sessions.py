@@ -328,7 +328,7 @@ def test_entries_that_are_not_there():
         done = cardbox("session", *words, env=shared(), check=False)
         assert done.returncode == 1 and "session not found: s-9" in done.stderr, done
     done = cardbox("session", "children", "s-1", HEAD, env=shared())
-    assert done.stdout == "" and done.stderr == "nothing follows it\n"
+    assert done.stdout == "" and done.stderr == "there are no children\n"
 
 
 def test_context():
