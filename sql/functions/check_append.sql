@@ -1,5 +1,5 @@
--- check_append: returns the outcome of append_entries() if the append is not to be made, else NULL. Looks up the
--- idempotency key, but does not store it.
+-- check_append: decides whether append_entries() has to append anything. If not, returns the outcome of the call,
+-- otherwise the outcome NULL. Looks up the idempotency key, but does not store it.
 --   s  The session's row; NULL: there is no such session.
 CREATE OR REPLACE FUNCTION cardbox.check_append(
     s cardbox.sessions, given_dialect text, expected bigint, key text, contents json[],
