@@ -4,7 +4,8 @@
 --   parents       Id of the parent; NULL: the entry is a root.
 --   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id. The
 --                 first element may be -1: the parent is the session's head, whose id is added to the entry's JSON as
---                 parentId. If that entry is already stored, it keeps its parent, so that a request can be repeated.
+--                 parentId. If the first entry is already stored, its parent stays the same, so that a request can be
+--                 repeated.
 --   types, roles, sets, targets, labels  Columns of session_lines.
 --   contents      JSON of the entry.
 --   expected      Version that the session must have, unless `key` was used before; NULL: any.

@@ -1,5 +1,5 @@
--- append_to_box: makes one append to a box. append_to_boxes() calls it for each append that its first statement did not
--- make.
+-- append_to_box: makes one append to a box. The function append_to_boxes() calls append_to_box() for each append that
+-- its own first statement did not make.
 --   waits  Whether to wait for a box that another transaction has locked.
 --
 -- Outcomes are:

@@ -31,7 +31,7 @@ BEGIN
         EXIT WHEN fine IS NOT TRUE;
     END LOOP;
     IF fine IS NOT TRUE THEN
-        RAISE EXCEPTION 'these are no lines of a session' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'the arrays are not valid lines of a session' USING ERRCODE = 'invalid_parameter_value';
     END IF;
 END
 $$;

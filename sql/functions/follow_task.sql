@@ -4,7 +4,7 @@
 --   max_rows   Maximum number of events, and maximum number of chunks.
 --   max_bytes  No event or chunk is added once the rows have this size, so the last one may exceed it.
 --
--- If a limit may have cut the result, the last row has 'more' in the column what. The content of each row is read
+-- If a limit may have cut the result, the last row has 'more' in the column `what`. The content of each row is read
 -- separately, so that contents beyond the limit are not read. The details of a call are sent only with an event whose
 -- status is the call's current status.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
@@ -48,7 +48,8 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= max_rows;
     count := 0;
-    -- After a limit no chunks are returned: an event that was not returned may be the stored message of the chunks.
+    -- If a limit was reached, no chunks are returned: one of the remaining events may be the stored message, which
+    -- replaces the chunks.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR stored IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p

@@ -1,6 +1,6 @@
 -- fork_box: creates a box whose list is the current list of `box`, its list at a version, or its first at_length ids.
--- The fork can share the chain of `box`, because the ids of a chain never change. Outcomes: 1 created; 6 a box, perhaps
--- a deleted one, has the id new_box; or those of fork_point().
+-- The fork can share the chain of `box`, because the ids at the positions of a chain never change. Outcomes: 1 created;
+-- 6 a box, perhaps a deleted one, has the id new_box; or those of fork_point().
 CREATE OR REPLACE FUNCTION cardbox.fork_box(
     tenant text, box uuid, new_box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT version bigint, OUT length bigint)

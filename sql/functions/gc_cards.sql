@@ -1,8 +1,8 @@
 -- gc_cards: removes expired cards, and cards that were deleted longer ago than the retention, together with their
--- revisions. Part of gc_batch(). If a message refers to such a card, the card stays, marked as deleted, and is not
--- examined again for a day plus the retention. The functions of CardBox do not make such cards. The function does not
--- wait for cards that another transaction has locked: it skips them. Expired and deleted cards are read in the order of
--- their indexes; otherwise PostgreSQL would read all cards for each batch.
+-- revisions. Part of gc_batch(). If a message refers to an expired or deleted card, the card stays, marked as deleted,
+-- and is not examined again for a day plus the retention. The functions of CardBox prevent this case. The function does
+-- not wait for cards that another transaction has locked: it skips them. Expired and deleted cards are read in the
+-- order of their indexes; otherwise PostgreSQL would read all cards for each batch.
 CREATE OR REPLACE FUNCTION cardbox.gc_cards(INOUT totals cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off

@@ -1,7 +1,7 @@
 -- import_lines: writes lines of a file to a session, and locks the session's row. First the lines of the file are
--- compared with the session's lines. If they are equal, all lines behind the session's end are written. If the file
--- differs from the session, only new entries are written, or nothing if `restores` is true. The arrays are parallel:
--- one element for each line.
+-- compared with the session's lines. If these are equal, all lines of the file behind the session's end are written. If
+-- the file differs from the session, only new entries are written, or nothing if `restores` is true. The arrays are
+-- parallel: one element for each line.
 --   since, file_id, restores  See lock_session_for_import().
 --   start, diverged_at  See compare_lines().
 --   ids              Id of the entry; NULL: the line is not an entry.

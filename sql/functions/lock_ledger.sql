@@ -1,5 +1,5 @@
 -- lock_ledger: acquires the ledger lock of a project until the transaction ends. If another transaction holds the lock,
--- the function waits. save_ledger() calls the function if it saves several tasks.
+-- lock_ledger() waits. The function save_ledger() calls lock_ledger() if several tasks are saved.
 CREATE OR REPLACE FUNCTION cardbox.lock_ledger(tenant text) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -3,7 +3,8 @@
 --   since     Creation time of the session that has the earlier batches; NULL: this is the first batch.
 --   file_id   Id in the file's header; '': the file has no header; NULL: also accept files of another session or
 --             dialect.
---   restores  Whether a project is imported: then a new session is invisible until restore_session().
+--   restores  Whether a project is imported: then a new session is invisible until restore_session() completes the
+--             session.
 CREATE OR REPLACE FUNCTION cardbox.lock_session_for_import(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean)
 RETURNS boolean

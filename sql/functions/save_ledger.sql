@@ -1,5 +1,5 @@
 -- save_ledger: saves tasks, messages and calls in this order, all or none. Each kind has a JSON array of objects. Texts
--- that may contain \u0000 or half a surrogate pair are in parallel arrays, because jsonb can't hold these. A parent
+-- that may contain \u0000 or half a surrogate pair are in parallel arrays, because jsonb can't hold these. A new parent
 -- task must come before its subtasks. Returns a row for each object, up to the first failure. The kinds are 1 task, 2
 -- message, 3 call.
 --

@@ -45,7 +45,7 @@ BEGIN
       FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN 4; -- meanwhile another transaction has inserted this message
+        RETURN 4; -- another transaction has inserted a message with this id
     END IF;
     PERFORM cardbox.add_event(tenant, task, 'message', id, save_message.role);
     DELETE FROM cardbox.task_chunks k

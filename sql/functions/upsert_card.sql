@@ -52,7 +52,7 @@ BEGIN
             OR coalesce(old_card.expires_at <= clock_timestamp(), false);
         outcome := CASE
             WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
-                                   <= clock_timestamp() THEN 2 -- an import of a dead card that is stored and dead
+                                   <= clock_timestamp() THEN 2 -- an import repeats a deleted or expired card
             WHEN dead AND restore IS NOT TRUE THEN 6
             WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
             WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;

@@ -2,7 +2,7 @@
 --   waits  Whether to wait for cards that another transaction has locked.
 --
 -- One statement inserts the cards whose ids are not stored, unless they conflict with other cards. The random etag of
--- an inserted row shows which element of the arrays it is. upsert_card() writes the cards that are left.
+-- an inserted row shows which element of the arrays it is. The function upsert_card() writes the cards that are left.
 CREATE OR REPLACE FUNCTION cardbox.write_each_card(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

@@ -6,8 +6,8 @@
 --                subtask wakes it.
 --   last_read    Event number of the last message that the worker has read; NULL: not checked. If a message of role
 --                user is newer, the task is not finished and not put to sleep.
---   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of each subtask
---                wakes the task.
+--   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of a subtask
+--                then wakes the sleeping task.
 --
 -- Returns the rows of save_ledger(). If one of these has a failure, nothing is written and the lease continues. If the
 -- lease is lost, or if nothing failed and `ending` is not 0, a row of kind 0 follows with one of these outcomes:

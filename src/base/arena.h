@@ -13,10 +13,9 @@ typedef struct arena_block arena_block;
 
 /* The memory limits of one request or call, which all of its arenas share. */
 typedef struct arena_budget {
-    memory_budget *process; /* the process's budget; one arena may use a quarter of it */
-    size_t answer_most;     /* maximum bytes of the response; arena.c does not check this limit */
-    const atomic_bool
-        *given_up; /* set to true if nobody waits for the result any more; may be NULL */
+    memory_budget *process;      /* the process's budget; one arena may use a quarter of it */
+    size_t answer_most;          /* maximum bytes of the response; arena.c does not check this */
+    const atomic_bool *given_up; /* NULL, or whether nobody waits for the result any more */
 } arena_budget;
 
 /* Why an arena has failed. */
