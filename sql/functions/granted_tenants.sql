@@ -1,6 +1,7 @@
--- granted_tenants: returns the elements of `tenants` whose tasks the current role may claim, each once. The service
--- may claim the tasks of all tenants, a worker's role those of its granted tenants. So if a grant is revoked, a worker
--- continues to claim tasks of its other tenants. Raises 42501 (insufficient_privilege) if no tenant is left.
+-- granted_tenants: returns the elements of `tenants` whose tasks the current role may claim, each once. The service may
+-- claim the tasks of all tenants, a worker's role those of its granted tenants. So if a grant is revoked, a worker
+-- continues to claim tasks of its other tenants. For a worker's role, raises 42501 (insufficient_privilege) if
+-- `tenants` is not empty and none of its elements is granted.
 CREATE OR REPLACE FUNCTION cardbox.granted_tenants(tenants text[]) RETURNS text[]
 LANGUAGE plpgsql VOLATILE
 AS $$

@@ -7,7 +7,8 @@
 --   unchanged      The entry already is the head.
 --   not_found      There is no such session.
 --   wrong_version  The session has another version than expected.
---   elsewhere      The head is another entry than expected; the column `head` has the id of that entry.
+--   elsewhere      The head is not the expected one; the column `head` has the id of the head, or NULL if there is
+--                  none.
 --   no_entry       There is no such entry.
 CREATE OR REPLACE FUNCTION cardbox.move_session_head(
     tenant text, session text, entry text, expected text, expected_version bigint,
