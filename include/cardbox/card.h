@@ -177,8 +177,8 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
  * @param card_id     an id for the card; a repeated call with the same ids changes nothing
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID (the entry
- * contains no message); CARDBOX_CONFLICT (a different sealed card or another result of the tool
- * call exists); CARDBOX_GONE; and the connection's
+ * contains no message); CARDBOX_CONFLICT (a different sealed card or another tool result exists);
+ * CARDBOX_GONE; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */
