@@ -25,11 +25,11 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
 /**
  * Exports a session as JSON Lines: the lines that were imported and appended, in their order. If
  * `db` is a pool, all lines are read in one snapshot. If `db` is a transaction, its isolation level
- * applies. The stored bytes of a line are exported unchanged, except in one case: the id, the
- * parent or the first kept entry of an imported line may depend on the line number, and the export
- * gives the line another number. Then id, parentId and firstKeptEntryId are added at the end of the
- * line. The lines are read in pages of about 2 MiB, so the memory of the export does not depend on
- * the length of the session.
+ * applies. If an imported line has no id, its id, its parent or its first kept entry may depend on
+ * its line number. If such a line has another number in the export, its id, parentId and
+ * firstKeptEntryId are added at its end. All other lines have the bytes that were stored. The lines
+ * are read in pages of about 2 MiB, so the memory of the export does not depend on the length of
+ * the session.
  *
  * @param db          any handle
  * @param tenant      the tenant

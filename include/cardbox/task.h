@@ -3,9 +3,9 @@
  * their events. Workers claim tasks, renew the leases, write to tasks and finish them.
  *
  * A worker has a lease on each task that it runs, and renews the lease. Every write of a worker
- * contains the lease. If another worker has claimed the task, or the task was finished, released or
- * put to sleep, a worker's write with the earlier lease returns CARDBOX_CONFLICT with
- * cardbox_error.lease_lost and writes nothing.
+ * contains the lease. If the task was claimed by another worker, finished, released or put to
+ * sleep, a write with the earlier lease returns CARDBOX_CONFLICT with cardbox_error.lease_lost and
+ * writes nothing.
  */
 #ifndef CARDBOX_TASK_H
 #define CARDBOX_TASK_H
