@@ -29,7 +29,7 @@
 CREATE TABLE cardbox.card_box_orphans (
     tenant_id text COLLATE "C" NOT NULL,
     chain_id  uuid NOT NULL,
-    due       boolean NOT NULL DEFAULT true, -- false: gc must first remove a chain that continues it
+    due       boolean NOT NULL DEFAULT true, -- false: gc must first remove a chain that continues this chain
     PRIMARY KEY (tenant_id, chain_id)
 );
 CREATE INDEX card_box_orphans_due ON cardbox.card_box_orphans (tenant_id, chain_id) WHERE due;
@@ -50,10 +50,10 @@ CREATE TYPE cardbox.gc_totals AS (
 );
 
 -- The rows of lock_rows are locked instead of advisory locks, which every role that may connect could hold. Only
--- try_lock_gc() and lock_ledger() lock these rows, so that only one gc of the database, and only one import of several
--- tasks into a tenant, runs at a time. Workers have no privileges on the table. Members of cardbox_service may read it,
--- to report the session that holds a lock. A row lock ends with its transaction, also behind a pooler in transaction
--- mode, and when a client dies.
+-- try_lock_gc() and lock_ledger() lock these rows. So only one gc of the database runs at a time, and transactions that
+-- save several tasks of a tenant run one after the other. Workers have no privileges on the table. Members of
+-- cardbox_service may read it, to report the session that holds a lock. A row lock ends with its transaction, also
+-- behind a pooler in transaction mode, and when a client dies.
 CREATE TABLE cardbox.lock_rows (
     tenant_id text COLLATE "C" NOT NULL, -- '': a lock of the whole database
     name      text COLLATE "C" NOT NULL,
