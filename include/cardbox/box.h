@@ -100,7 +100,7 @@ typedef struct cardbox_append_options {
  *
  * Concurrent appends of up to 64 ids by threads that use one pool may share statements and commits.
  * Each append has a result of its own. If another transaction has locked a box, an append to this
- * box waits alone.
+ * box waits in a statement of its own.
  *
  * @param out       receives the version and the length of the box after the append; may be NULL
  * @param db        any handle
@@ -167,8 +167,8 @@ typedef struct cardbox_fork_options {
 /**
  * Creates a box (the fork) with the current ids of another box, with its ids at an earlier version,
  * or with its first ids. The only element of the parent_ids of the fork is the other box. A fork
- * copies up to 63 ids, and shares the other ids with the other box. After 256 forks of forks, the
- * next fork copies all ids.
+ * usually copies up to 63 ids, and shares all other ids with the other box. After 256 forks of
+ * forks, the next fork copies all ids.
  *
  * @param out      receives the id, the version (1) and the length of the fork; may be NULL
  * @param db       any handle
@@ -279,7 +279,7 @@ typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
  * @param arg      passed to `page`
  * @param err      may be NULL
  * @return CARDBOX_OK, also if the callback returned false; else as cardbox_load_box. If an error is
- * returned, the pages before it are correct
+ * returned, the pages that the callback has received are correct
  *
  * Thread safety: that of the handle `db`.
  */

@@ -33,8 +33,8 @@ extern "C" {
  *
  * Writing: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
  * and `author_id`, each of up to CARDBOX_KEY_MAX bytes of UTF-8, are stored as members of the
- * metadata if they are not NULL. If `metadata` has a member of the same name too, both must be
- * equal. A length of 0 means strlen.
+ * metadata if they are not NULL. If `metadata` has a member of the same name too, both values must
+ * be equal. A length of 0 means strlen.
  *
  * Reading: a text without a value is NULL, but `type` and `author_id` are then "unknown". A copy of
  * the struct is valid until the result that returned the card is freed. The copy may be changed and
@@ -109,14 +109,14 @@ typedef struct cardbox_add_options {
 /**
  * Writes one card: an idempotent upsert that reports its outcome.
  *
- * The content may be any JSON. cardbox_add_card does not check it by the rules of its content
- * class; cardbox_content_check does.
+ * The content may be any JSON. cardbox_add_card does not check the content by the rules of its
+ * content class; cardbox_content_check does.
  *
- * The content is stored as text, and reads return the same bytes: the order and duplicates of keys,
- * numbers of any size, escapes and white space stay. Metadata and tool_calls are stored as jsonb.
- * In metadata and tool_calls, \u0000, half a surrogate pair and numbers that PostgreSQL can't store
- * are rejected. Numbers that have an exponent, and would have more than 40 digits without it, are
- * rejected too.
+ * The content of a new card is stored as text, and reads return the same bytes. So the order and
+ * duplicates of keys, numbers of any size, escapes and white space stay. Metadata and tool_calls
+ * are stored as jsonb. In metadata and tool_calls, \u0000, half a surrogate pair and numbers that
+ * PostgreSQL can't store are rejected. Numbers that have an exponent, and would have more than 40
+ * digits without it, are rejected too.
  *
  * Two cards are equal if their contents are equal as jsonb values or as texts, and their metadata,
  * tool_calls and tool_call_id are equal. If an equal card is written again, the content's text of
@@ -354,8 +354,8 @@ CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
  * Returns the plain text of a card, for people, search and logs. The plain text is the text of a
  * TextContent, the JSON of a JsonContent's data or of a FieldsSchemaContent's fields, or the uri of
  * a file. Content that is a string is its own plain text. The plain text of a MultiFileContent is
- * its uris, one on each line. If such a field is missing or has a wrong JSON type, and for all
- * other content, the plain text is the JSON of the content.
+ * its uris, one on each line. If the field of the class is missing or has a wrong JSON type, and
+ * for all other content, the plain text is the JSON of the content.
  *
  * @param card  a card from a result, or a copy of such a card; for another card, or a copy with
  * other content, the content is returned unchanged; for NULL, ""

@@ -24,15 +24,15 @@ struct pg_conn;
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment variables. The `options` of
-     * the string, or PGOPTIONS if the string has no `options`, may have 1000 bytes. CardBox may
-     * override these settings in them: statement_timeout, search_path, plan_cache_mode,
+     * the string, or PGOPTIONS if the string has no `options`, may have 1000 bytes. In these
+     * options, CardBox may override the settings statement_timeout, search_path, plan_cache_mode,
      * enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
      * default_transaction_isolation, standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< the name in pg_stat_activity, unless `conninfo` or PGAPPNAME
                                        has another; default "cardbox" */
-    unsigned pool_min;            /**< number of connections that cardbox_open opens, and that are
-                                       not closed because they are idle; default 0 */
+    unsigned pool_min;            /**< number of connections that cardbox_open opens (at least one),
+                                       and that are not closed because they are idle; default 0 */
     unsigned pool_max;            /**< maximum number of connections; default 8 */
     unsigned acquire_timeout_ms; /**< maximum wait for a free connection, then CARDBOX_BUSY; default
                                     5000 */
@@ -112,7 +112,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * for these calls; the limits of the connection apply, such as statement_timeout.
  *
  * @param tx  receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
- * which for such a handle send nothing
+ * which send nothing for a handle of cardbox_borrow
  * @param conn  an open PGconn of the caller, who must not close it before `tx` is freed
  * @param err   may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (NULL, a broken or busy connection, another client_encoding

@@ -15,8 +15,8 @@ extern "C" {
 #define CARDBOX_UUID_SIZE 37
 
 /**
- * Makes a new UUIDv7 in lower case. It sorts after all ids that cardbox_uuid7 made before in the
- * same process.
+ * Makes a new UUIDv7 in lower case. The new id sorts after all ids that cardbox_uuid7 made before
+ * in the same process.
  *
  * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
  *
@@ -26,8 +26,8 @@ extern "C" {
 CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
 
 /**
- * Makes a UUID that depends only on `key` and `part`. With the id of an agent's turn as the key, a
- * repeated turn has the same ids, so that its writes can be repeated.
+ * Makes a UUID that depends only on `key` and `part`. If the key is the id of an agent's turn, a
+ * repetition of the turn makes the same ids, so that its writes can be repeated.
  *
  * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the timestamp of `key`.
  * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest.

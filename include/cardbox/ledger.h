@@ -26,7 +26,8 @@ typedef struct cardbox_task {
     const char *parent_task_id;     /**< NULL: none; else an existing task */
     const char *completion_status;  /**< NULL: not finished; else "success", "cancelled", "failed:
                                        ..." or another text, up to CARDBOX_TASK_STATUS_MAX bytes */
-    const char *system_prompt;      /**< a text or ""; this or system_prompt_json is required */
+    const char *system_prompt;      /**< a text or ""; system_prompt or system_prompt_json is
+                                         required */
     const char *system_prompt_json; /**< the text as a JSON string */
     int64_t created_at;             /**< ms; required: 0 is the year 1970 */
     int64_t updated_at;             /**< ms; required */
@@ -55,7 +56,7 @@ typedef struct cardbox_message {
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *task_id;      /**< an existing task */
     const char *role;         /**< "system", "user" or "assistant" */
-    const char *content;      /**< the text; this or content_json is required */
+    const char *content;      /**< the text; content or content_json is required */
     const char *content_json; /**< the text as a JSON string */
     int64_t timestamp;        /**< ms; 0 when written: the database's time */
     const char *metadata;     /**< a JSON object: further metadata of the card, or NULL */
@@ -73,12 +74,12 @@ typedef struct cardbox_message {
  * updated_at and end_message_id. The status can only advance: from pending to in_progress, and to
  * completed or failed. In a finished task, only calls that are completed or failed can be saved. */
 typedef struct cardbox_call {
-    size_t struct_size;       /**< set by CARDBOX_CALL_INIT */
-    const char *call_id;      /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *task_id;      /**< an existing task */
-    const char *ability_name; /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *parameters; /**< the text that the model wrote, mostly JSON; this or parameters_json
-                               is required */
+    size_t struct_size;          /**< set by CARDBOX_CALL_INIT */
+    const char *call_id;         /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *task_id;         /**< an existing task */
+    const char *ability_name;    /**< 1 to CARDBOX_KEY_MAX bytes */
+    const char *parameters;      /**< the text that the model wrote, mostly JSON; parameters or
+                                      parameters_json is required */
     const char *parameters_json; /**< the text as a JSON string */
     const char *status;          /**< "pending", "in_progress", "completed" or "failed" */
     const char *details; /**< mostly JSON; NULL when written: unchanged, or "{}" for a new call */
@@ -126,8 +127,7 @@ typedef struct cardbox_ledger_batch {
  * @param db      any handle
  * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8 without control characters
  * @param batch   the tasks, messages and calls
- * @param err     may be NULL; for an invalid task, message or call, the message begins with "task",
- * "message" or "call" and the id
+ * @param err     may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (a task, a parent or a message of a call
  * does not exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
  *

@@ -27,9 +27,9 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
  * `db` is a pool, all lines are read in one snapshot. If `db` is a transaction, its isolation level
  * applies. If an imported line has no id, its id, its parent or its first kept entry may depend on
  * its line number. If such a line has another number in the export, its id, parentId and
- * firstKeptEntryId are added at its end. All other lines have the bytes that were stored. The lines
- * are read in pages of about 2 MiB, so the memory of the export does not depend on the length of
- * the session.
+ * firstKeptEntryId are added at its end. Apart from these additions, the export has the stored
+ * bytes of the lines. The lines are read in pages, so the export does not need memory for the whole
+ * session.
  *
  * @param db          any handle
  * @param tenant      the tenant

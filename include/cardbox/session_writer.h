@@ -18,11 +18,12 @@ typedef struct cardbox_session_writer cardbox_session_writer;
 /** Options of a writer. Start from CARDBOX_WRITER_OPTIONS_INIT. */
 typedef struct cardbox_writer_options {
     size_t struct_size; /**< set by CARDBOX_WRITER_OPTIONS_INIT */
-    const char *key; /**< NULL: entries without an id get new ids. Else their ids are derived from
-                          this key and their number, so that a repeated run of the program makes the
+    const char *key; /**< NULL: entries without an id get new ids. With a key, these ids are derived
+                          from the key and a number, so that a repeated run of the program makes the
                           same ids */
     /** RFC 3339: the timestamp of entries without a timestamp and an id; NULL: the time of each
-     * call. Required with a key, because a repeated run must write the same bytes. */
+     * call. A timestamp is required with a key, because a repeated run must write the same
+     * bytes. */
     const char *timestamp;
     unsigned buffered; /**< maximum number of entries of a batch, up to
                           CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */

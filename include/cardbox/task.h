@@ -380,7 +380,7 @@ typedef struct cardbox_task_events cardbox_task_events;
 
 /**
  * Reads the events of a task after a position, in order and without gaps, and then the chunks of
- * the message that is being generated. A result has a limited size: call again until the result is
+ * the message `follow->message_id`. A result has a limited size: call again until the result is
  * empty.
  *
  * @param out     receives the events

@@ -7,8 +7,9 @@
 -- Members of cardbox_service, such as cardboxd and operators, see every tenant. Members of cardbox_worker, such as
 -- workers that link the SDK, see the tenants that tenant_grants grants to them.
 
--- The role cardbox_writer owns the writing functions (see README.md), and nothing else. Nobody logs in as this role.
--- Only the role that migrates is a member: PostgreSQL requires membership in a role to make the role an owner.
+-- The role cardbox_writer owns the writing functions (see README.md), and nothing else. No program logs in as
+-- cardbox_writer. Only the role that migrates is a member: PostgreSQL requires membership in a role to make the role an
+-- owner.
 
 -- Roles belong to the cluster. So a migration of another database may have created these roles, or may create them at
 -- the same time.

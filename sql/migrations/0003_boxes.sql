@@ -1,7 +1,7 @@
 -- Boxes: ordered lists of card ids. Ids at positions below length / 64 * 64 (integer division) are in segments of 64
 -- ids, which never change. The other ids are the tail, a column of the row of the box. The row of a box is called its
--- head. An append changes this row, and every 64 ids adds a segment, so its cost does not depend on the length of the
--- box.
+-- head. An append changes the head, and every 64 ids adds a segment, so the cost of an append does not depend on the
+-- length of the box.
 --
 -- needs: protect
 -- needs: is_id_list
@@ -39,8 +39,9 @@ CREATE TABLE cardbox.card_boxes (
            AND jsonb_array_length(tail) = length % 64
            AND NOT tail @? 'strict $[*] ? (@.type() != "string")')
 ) WITH (fillfactor = 50, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
--- An index for lists. Only statements for lists have its unusual condition. With the condition `deleted_at IS NULL`
--- PostgreSQL also used this index to look up single boxes, for which the primary key is better.
+-- The index card_boxes_live is for lists. Only statements for lists have the unusual condition of this index. With the
+-- condition `deleted_at IS NULL` PostgreSQL also used this index to look up single boxes, for which the primary key is
+-- better.
 CREATE INDEX card_boxes_live ON cardbox.card_boxes (tenant_id, created_at, box_id)
     WHERE CASE WHEN deleted_at IS NULL THEN true ELSE false END;
 CREATE INDEX card_boxes_by_deletion ON cardbox.card_boxes (deleted_at) WHERE deleted_at IS NOT NULL;

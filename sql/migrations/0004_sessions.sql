@@ -19,7 +19,7 @@ CREATE TABLE cardbox.sessions (
     header        json,            -- only in the dialect pi; session_lines has its whole line
     name          json,            -- the last name that an entry of type session_info has set
     forked_from   text COLLATE "C",
-    -- The head, which is by default the parent of the next entry. All columns are NULL if there is no head.
+    -- The head, which is by default the parent of the next entry. The columns head_* are NULL if there is no head.
     head_line     bigint,
     head_entry_id text COLLATE "C",
     head_branch   bigint,
