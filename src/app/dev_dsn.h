@@ -9,7 +9,8 @@
  * file `dsn` of this folder. */
 #define DEV_FOLDER "var"
 
-/* Maximum size of the connection string in bytes. Each byte of a path may need two bytes. */
+/* Maximum size of the connection string in bytes. A byte of a path may need two bytes in the
+ * string. */
 #define DEV_DSN_SIZE 8300
 
 #define DEV_STOPPED_HINT                                                                           \

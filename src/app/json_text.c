@@ -26,7 +26,8 @@ void buf_json_open_take(buf *out, json_t *object)
         out->data[--out->len] = '\0';
 }
 
-/* If memory is exhausted, jansson leaves the text of the error empty; this function fills it. */
+/* If memory is exhausted, jansson leaves the text of the error empty. Then this function fills the
+ * text. */
 static json_t *load(slice text, size_t flags, json_error_t *error)
 {
     static const char NOMEM[] = "out of memory";

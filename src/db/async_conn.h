@@ -38,7 +38,7 @@ typedef struct query_limits {
 } query_limits;
 
 /* A function that receives the outcome of a statement: its rows with `err` NULL, or the error with
- * `rows` NULL. The function owns the rows (rows_free). It may send statements on the same
+ * `rows` NULL. The function owns the rows (rows_free). The function may send statements on the same
  * connection, or drop the connection, but not free it. */
 typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err);
 

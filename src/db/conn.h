@@ -47,8 +47,8 @@ bool conn_is_idle(const PGconn *pg);
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* True if the connection is alive and its socket has no input. If the server has closed the
- * connection, the socket has input. */
+/* True if the connection is alive and its socket has no input. The end of a connection that the
+ * server has closed counts as input. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

@@ -23,8 +23,8 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* PostgreSQL and poll accept an int. The limit of INT_MAX / 2 leaves space for what is added to a
- * timeout, such as DEADLINE_GRACE_MS. */
+/* PostgreSQL and poll accept timeouts of type int. The limit of INT_MAX / 2 leaves space for what
+ * is added to a timeout, such as DEADLINE_GRACE_MS. */
 static unsigned timeout_of(unsigned ms, unsigned fallback)
 {
     return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
@@ -72,18 +72,18 @@ static const char *given_options(const PQconninfoOption *parsed)
     return environment == NULL ? "" : environment;
 }
 
-/* Keepalive settings of the server, with which it detects a lost client. With the usual defaults of
- * the system, the locks and the snapshot of a lost client would be kept for about two hours. The
+/* Keepalive settings with which the server detects a lost client. With the usual defaults of the
+ * system, the locks and the snapshot of a lost client would be kept for about two hours. The
  * options of a connection string, or PGOPTIONS, may override these settings. */
 #define PEER_IS_LOST                                                                               \
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "
 
-/* Writes the settings that the server gets at the start of a session. Those after the given options
- * override them, and the settings of the database and of the role. With this search_path, names do
- * not resolve to objects of other users, which could run with the role's rights. Poolers in
- * transaction mode may reject such settings. With no_named_statements, conn.c runs
- * connection_guard.sql instead. */
+/* Writes the settings that the server gets at the start of a session. The settings after the
+ * caller's options override these options, and the settings of the database and of the role. With
+ * this search_path, names do not resolve to objects of other users, which could run with the role's
+ * rights. Poolers in transaction mode may reject such settings. With no_named_statements, conn.c
+ * runs connection_guard.sql instead. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed = parse_conninfo(options->conninfo, NULL);

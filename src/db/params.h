@@ -17,7 +17,7 @@
 /* Maximum bytes of the parameters of one statement. A message to PostgreSQL is limited to 1 GiB. */
 #define REQUEST_MAX ((size_t)900 * 1024 * 1024)
 
-typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
+typedef enum params_type { /* PostgreSQL's OIDs of the types */
                            PARAMS_BOOL = 16,
                            PARAMS_BYTEA = 17,
                            PARAMS_INT8 = 20,
@@ -72,8 +72,8 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
                    size_t offset);
 #define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
 
-/* Makes the parameters fail if the buffer `text` has failed. Call it after adding values that were
- * built in `text`. */
+/* Makes the parameters fail if the buffer `text` has failed. To be called after adding values that
+ * were built in `text`. */
 void params_made_of(params *p, const buf *text);
 
 /* Fills the arrays for libpq: values, lengths, formats (all binary). The values are valid until the

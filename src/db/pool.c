@@ -1,7 +1,8 @@
 /*
  * pool.c: the pool's policy. One mutex guards the lists and the counters. The mutex is not held
  * while a connection is opened or closed. If a connection, or the right to open one, becomes free
- * while threads wait, it is promised to a waiting thread. Threads that come later can't take it.
+ * while threads wait, it is promised to a waiting thread. Threads that come later can't take a
+ * promised connection.
  */
 #include "db/pool.h"
 
@@ -12,7 +13,7 @@
 #include "base/clock.h"
 #include "base/errors.h"
 
-/* Before a connection that was idle for longer is used, the pool checks that it has no input. */
+/* If a connection was idle for longer than this time, the pool uses it only if it has no input. */
 enum { CHECK_AFTER_IDLE_MS = 1000 };
 
 struct store_pool {

@@ -1,6 +1,6 @@
 /*
  * schema.h: sql/migrations and sql/functions, compiled in, and the comparison of a database with
- * them. The functions of store/admin/migrate.h apply them.
+ * them. The functions of store/admin/migrate.h apply migrations and functions.
  */
 #ifndef DB_SCHEMA_H
 #define DB_SCHEMA_H

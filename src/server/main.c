@@ -220,14 +220,14 @@ static int start_all(process *p)
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
     bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
-    p->auth_watcher =
-        made ? auth_watcher_start(&p->server) : NULL; /* before the loops, which wait for it */
+    p->auth_watcher = made ? auth_watcher_start(&p->server)
+                           : NULL; /* before the loops, which wait for the auth watcher */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(&err);
     await_database(p);
-    /* The server ends because of wrong rights only at the start. If the rights change later, it
-     * answers 503. */
+    /* The server ends because of wrong rights only at the start. If the rights change later, the
+     * server answers 503. */
     if (auth_watcher_refuses(p->auth_watcher, &err))
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);

@@ -46,7 +46,8 @@ static const opt_spec SPECS[] = {
     OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE",
            "private key of the certificate, in PEM; default off", 0, 0),
     OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-           "event loops; default 0: half of the usable CPUs, but 2 for 2 or 3 CPUs", 0, 256),
+           "event loops; default 0: half of the usable CPUs, but 2 for 2 or 3 CPUs and 1 for 1 CPU",
+           0, 256),
     OPTION("database-connections", OPT_INT, database_connections, "CARDBOX_DATABASE_CONNECTIONS",
            "N",
            "maximum connections of the process to one cluster; default at most 24, 18 on one CPU",
@@ -86,7 +87,7 @@ static const opt_spec SPECS[] = {
     OPTION("gc-interval-s", OPT_INT, gc_interval_s, "CARDBOX_GC_INTERVAL_S", "S",
            "time between runs of gc, which removes dead rows; 0: never; default 60", 0, 86400),
     OPTION("gc-warn-s", OPT_INT, gc_warn_s, "CARDBOX_GC_WARN_S", "S",
-           "log it if other sessions block gc for longer; default 600", 1, 86400),
+           "time after which it is logged that other sessions block gc; default 600", 1, 86400),
     OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
            "days that deleted cards and boxes are kept; default 30", 0, GC_RETENTION_MAX),
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
@@ -165,7 +166,7 @@ static long at_most(long value, long most)
     return value < most ? value : most;
 }
 
-/* Gives one connection to each group, again and again, until all connections are used or each group
+/* Adds one connection to each group, again and again, until all connections are used or each group
  * has its maximum. */
 static void share_groups(settings *s, long connections)
 {

@@ -60,7 +60,7 @@ typedef enum db_conn_state {
 /* The groups of a loop's database connections. */
 typedef enum db_group {
     DB_READS,   /* to the primary, for batched reads of cards and boxes by id */
-    DB_LISTS,   /* to the primary, for all other reads, which may be slow */
+    DB_LISTS,   /* to the primary, for other reads, which may be slow */
     DB_WRITES,  /* to the primary, for all writes */
     DB_STANDBY, /* to standbys, for the same reads as DB_READS */
     DB_GROUPS

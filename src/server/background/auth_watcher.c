@@ -23,7 +23,7 @@ struct auth_watcher {
     background base;
     atomic_bool checked;
     pthread_mutex_t lock;
-    /* `rights` is under the lock */
+    /* the lock protects `rights` */
     role_rights rights;
     /* only the thread uses the members from here on */
     int64_t version;         /* version of the token list that was read last */

@@ -1,6 +1,7 @@
 /*
  * bounded_pipe.h: a byte pipe of fixed size between a thread and a loop. The thread waits for bytes
- * or free space. The loop does not wait: an eventfd wakes it when it can continue.
+ * or free space. The loop does not wait: an eventfd wakes the loop when there are bytes or free
+ * space.
  */
 #ifndef SERVER_BOUNDED_PIPE_H
 #define SERVER_BOUNDED_PIPE_H

@@ -100,9 +100,9 @@ void transfer_begin_answer(transfer *t)
         eventfd_write(t->owner->wake_fd, 1);
 }
 
-/* Sets t->cause if the database is incompatible. After an error that may mean this, the database is
- * checked, and is the cause only if the check fails too. A failure to open the database needs no
- * second check, because opening includes the check. */
+/* Sets t->cause if the database is incompatible. After an error that may come from an incompatible
+ * database, the database is checked, and only if the check fails too, the database is the cause. A
+ * failure to open the database needs no second check, because opening includes the check. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};

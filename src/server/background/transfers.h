@@ -69,8 +69,8 @@ struct transfer {
     cardbox *db;    /* one connection, open during `run` */
     bool connected; /* `db` was opened */
     cardbox_error err;
-    database_state
-        cause; /* if the database then failed the server's check: why; else DATABASE_UNKNOWN */
+    database_state cause; /* the cause, if the database failed the server's check after `err`;
+                             otherwise DATABASE_UNKNOWN */
     /* only the loop uses the next members */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;

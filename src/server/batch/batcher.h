@@ -37,11 +37,11 @@ typedef struct batch_rows {
 
 typedef void (*batch_render)(struct request *r, const batch_rows *found);
 
-/* Functions for a request that receives its rows one by one. They are used if no other request is
- * in the same statement. Otherwise `render` of the request gets all its rows at once. */
+/* Functions for a request that receives its rows one by one. The functions are used if no other
+ * request is in the same statement. Otherwise `render` of the request gets all its rows at once. */
 typedef struct batch_stream {
-    /* Called when the statement was sent, and again after a retry. Discards the rows received
-     * before. */
+    /* Called when the statement was sent, and again after each retry, when earlier rows are to be
+     * discarded. */
     void (*begin)(struct request *r);
     bool (*take)(struct request *r, store_rows *row); /* frees `row`; false: needs no more rows */
     void (*end)(struct request *r); /* answers the request; no more rows are passed to `take` */
@@ -116,7 +116,8 @@ void batcher_flush(batcher *b);
 
 /* Ends requests older than --database-timeout-ms: with 504, or with its result if a write is known
  * to be committed. Answers 503 to the waiting requests of each group that has no usable connection
- * and will not have one soon; those of the standbys are queued for the primary. */
+ * and will not have one soon. Requests that wait for a standby are queued for the primary instead.
+ */
 void batcher_tick(batcher *b, int64_t now_ms);
 int64_t batcher_next_ms(
     const batcher *b); /* when batcher_tick or batcher_flush is due; INT64_MAX: never */

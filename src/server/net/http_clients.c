@@ -63,8 +63,8 @@ bool client_has_left(const client *c)
     return poll(&now, 1, 0) == 1;
 }
 
-/* True if bytes were received since the connection became idle. Mostly they are a part of a request
- * line, which libmicrohttpd does not report. */
+/* True if bytes were received since the connection became idle. Mostly these bytes are a part of a
+ * request line, which libmicrohttpd does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)

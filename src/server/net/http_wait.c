@@ -6,8 +6,8 @@
  * POLLS_MOST runs. Polling saves CPU time for small reads.
  *
  * While a connection is polled or in a TLS handshake, MHD_get_timeout may always return 0. So
- * http_note_pending() records when libmicrohttpd really needs another run. Otherwise libmicrohttpd
- * runs every POLL_MS, or when its descriptor is ready.
+ * http_note_pending() records when libmicrohttpd really needs another run. If no other run is
+ * needed, libmicrohttpd runs every POLL_MS, and when its descriptor is ready.
  */
 #include "server/net/http_internal.h"
 

@@ -1,5 +1,5 @@
 /*
- * listen.c: opens the listening socket, and one descriptor of it for each loop.
+ * listen.c: opens the listening socket, and one descriptor of the socket for each loop.
  */
 #include "server/net/listen.h"
 #include <errno.h>

@@ -13,7 +13,7 @@ typedef struct listener {
     int *fds; /* one descriptor for each loop; -1: not open, or the loop owns it now */
     size_t count;
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
-    bool reachable;              /* it is a TCP socket, and its address is not a loopback address */
+    bool reachable;     /* the socket is a TCP socket, and its address is no loopback address */
     const char *unlink; /* the path of the Unix socket, which listener_close removes; or NULL */
 } listener;
 
