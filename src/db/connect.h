@@ -62,7 +62,7 @@ bool connect_host_of(connect_host *out, const PGconn *pg);
  * with verbose messages, because only these have the SQLSTATE. NULL: out of memory. */
 PGconn *connect_open(const connect_params *how);
 
-/* Fills `out`, with the status CARDBOX_UNAVAILABLE, with the reason why a connection could not be
+/* Fills `out` with the status CARDBOX_UNAVAILABLE and the reason why a connection could not be
  * opened: the first line of libpq's message, and the SQLSTATE ("": the message has none). */
 void connect_failure(cardbox_error *out, const PGconn *pg);
 
