@@ -14,8 +14,8 @@ enum {
     COUNTED_READS = 8, /* a response is counted in the memory budget only after this many reads */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_MOST_MS = 300, /* longest pause between two attempts to connect */
-    STATEMENT_GRACE_MS =
-        1000 /* added to the client's deadline, so that usually statement_timeout comes first */
+    /* added to the client's deadline, so that usually statement_timeout comes first */
+    STATEMENT_GRACE_MS = 1000
 };
 
 void async_move(async_conn *c, async_state state, int64_t due_ms)

@@ -24,8 +24,8 @@ typedef struct query {
     query_on_rows on_rows; /* query_done gets all rows together */
     void *arg;
     bool preparing; /* a Parse message was sent before the query */
-    unsigned
-        ahead; /* unanswered commands that were sent before the query to set limits or prepare it */
+    /* unanswered commands that were sent before the query to set limits or prepare it */
+    unsigned ahead;
     bool large; /* the response had a row of LARGE_BYTES or more */
     bool failed;
     store_rows *rows;

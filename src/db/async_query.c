@@ -10,9 +10,9 @@
 #include "base/errors.h"
 
 enum {
-    LARGE_BYTES =
-        2 << 20 /* libpq's buffers grow to hold a message and never shrink, so after a message of
-                   this size the connection is dropped when no query is pending */
+    /* libpq's buffers grow to hold a message and never shrink, so after a message of this size
+     * the connection is dropped when no query is pending */
+    LARGE_BYTES = 2 << 20
 };
 
 static void query_free(query *q)

@@ -15,8 +15,8 @@ int rows_count(const store_rows *rows);
 void rows_free(store_rows *rows);
 
 bool rows_null(const store_rows *rows, int row, int column);
-slice rows_text(const store_rows *rows, int row,
-                int column); /* text, json, bytea or name; NULL: {NULL, 0} */
+/* text, json, bytea or name; NULL: {NULL, 0} */
+slice rows_text(const store_rows *rows, int row, int column);
 slice rows_jsonb(const store_rows *rows, int row, int column); /* jsonb as text; NULL: {NULL, 0} */
 int32_t rows_int4(const store_rows *rows, int row, int column);
 int64_t rows_int8(const store_rows *rows, int row, int column);

@@ -220,8 +220,8 @@ static int start_all(process *p)
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
     bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
-    p->auth_watcher = made ? auth_watcher_start(&p->server)
-                           : NULL; /* before the loops, which wait for the auth watcher */
+    /* before the loops, which wait for the auth watcher */
+    p->auth_watcher = made ? auth_watcher_start(&p->server) : NULL;
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(&err);

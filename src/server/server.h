@@ -47,8 +47,8 @@ typedef struct server_state {
     struct card_cache *card_cache;    /* NULL: --card-cache is 0 */
     bool reachable;                   /* other machines can reach the address */
     atomic_bool role_is_too_powerful; /* `reachable`, and the database role has too many rights */
-    atomic_bool
-        tokens_are_unreadable; /* tokens are required, but the database role may not read them */
+    /* tokens are required, but the database role may not read them */
+    atomic_bool tokens_are_unreadable;
 } server_state;
 
 /* Makes each loop begin its next iteration at once, for example after slots.c has allowed fewer or

@@ -114,8 +114,8 @@ static void put_call(turns *t, buf *out, const context_part *part)
  * returns false, the text may still end so. */
 static bool ends_plainly(slice inside)
 {
-    size_t tail =
-        inside.len < 6 ? inside.len : 6; /* if the text ends in an escape, its backslash is here */
+    /* if the text ends in an escape, its backslash is here */
+    size_t tail = inside.len < 6 ? inside.len : 6;
     const char *end = inside.ptr + inside.len;
 
     return tail > 0 && end[-1] > ' ' && end[-1] < 0x7F && memchr(end - tail, '\\', tail) == NULL;

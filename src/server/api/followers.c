@@ -290,8 +290,8 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.stream = &STREAM;
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
-    request_header(r, "X-Accel-Buffering",
-                   "no"); /* without this header, nginx buffers the events */
+    /* without this header, nginx buffers the events */
+    request_header(r, "X-Accel-Buffering", "no");
     f->home = r->followers;
     LIST_INSERT_HEAD(&f->home->all, f, of_loop);
     f->home->count++;

@@ -19,8 +19,8 @@ enum {
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES =
-        64 * 1024 * 1024,     /* growth of memory.added after which memory_give_back is called */
+    /* growth of memory.added after which memory_give_back is called */
+    TRIM_BYTES = 64 * 1024 * 1024,
     QUIET_BYTES = 1024 * 1024 /* limit of memory_used(), and of the growth of memory.added in a run,
                                  of a quiet server */
 };

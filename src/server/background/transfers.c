@@ -302,8 +302,8 @@ static void check_client(transfer *t, int64_t now_ms)
                  (long long)r->token_id);
         t->revoked = true;
         abort_transfer(t);
-        if (r->state ==
-            REQUEST_ARRIVING) /* otherwise the answer would wait for the end of the body */
+        /* otherwise the answer would wait for the end of the body */
+        if (r->state == REQUEST_ARRIVING)
             r->host->cut(r);
         return;
     }

@@ -9,8 +9,8 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS =
-        250,          /* if a request waited longer, it is sent only if its client has not left */
+    /* if a request waited longer, it is sent only if its client has not left */
+    CHECK_CLIENT_MS = 250,
     REPLAYED_MS = 10, /* age of `replayed` from which a standby may have replayed more */
     FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit of the bytes of all followers' rows in one statement.
                                        Followers beyond it get no rows, and are queried again */

@@ -119,8 +119,8 @@ void batcher_flush(batcher *b);
  * and will not have one soon. Requests that wait for a standby are queued for the primary instead.
  */
 void batcher_tick(batcher *b, int64_t now_ms);
-int64_t batcher_next_ms(
-    const batcher *b); /* when batcher_tick or batcher_flush is due; INT64_MAX: never */
+/* when batcher_tick or batcher_flush is due; INT64_MAX: never */
+int64_t batcher_next_ms(const batcher *b);
 
 /* Answers all requests, because the server stops. A write that is known to be committed is answered
  * with its result, any other request with 503. */

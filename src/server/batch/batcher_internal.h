@@ -42,8 +42,8 @@ typedef struct tenant_use {
     slice tenant;              /* points to `name` */
     size_t running[DB_GROUPS]; /* number of running statements */
     uint64_t last_served;      /* served_count after its last statement was sent */
-    int64_t
-        isolated_until_ms[DB_GROUPS]; /* requests that are queued before this time are isolated */
+    /* requests that are queued before this time are isolated */
+    int64_t isolated_until_ms[DB_GROUPS];
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
 

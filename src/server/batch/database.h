@@ -21,8 +21,8 @@ typedef enum database_state {
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
-    connector
-        *connector; /* opens the connections of the loops; NULL in `standby`: no --standby-dsn */
+    /* opens the connections of the loops; NULL in `standby`: no --standby-dsn */
+    connector *connector;
     atomic_int usable_count; /* number of usable connections of all loops */
     atomic_bool given_up;    /* opening connections failed for too long, or a check failed. Cleared
                                 when a connection becomes usable */
@@ -41,8 +41,8 @@ typedef struct database_side {
     atomic_llong up_ms, last_lost_ms; /* up_ms: when usable_count last rose from 0. last_lost_ms:
                                          when it last fell to 0 */
     atomic_llong last_lowered_ms;     /* when open_max was lowered last */
-    atomic_llong
-        full_ms; /* when PostgreSQL last rejected a connection for lack of a slot; 0: never */
+    /* when PostgreSQL last rejected a connection for lack of a slot; 0: never */
+    atomic_llong full_ms;
     atomic_llong refusal_ms;   /* when a rejected connection was logged last; 0: never */
     atomic_uint refusal_state; /* SQLSTATE of the last rejection, read as a number of base 36 */
 } database_side;

@@ -423,8 +423,8 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    int64_t slow_ms =
-        INT64_MIN; /* when all connections before this one have been busy for SLOW_MS */
+    /* when all connections before this one have been busy for SLOW_MS */
+    int64_t slow_ms = INT64_MIN;
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];
         if (!db_conn_is_usable(conn))

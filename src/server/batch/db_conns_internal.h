@@ -21,8 +21,8 @@ struct db_conn {
     db_conn_state state;
     bool incompatible;    /* the last check failed; not changed while the next check runs */
     bool recheck_pending; /* db_conn_check_after has begun a check */
-    db_conn_checked
-        on_rechecked; /* called after the check that db_conn_check_after has begun; may be NULL */
+    /* called after the check that db_conn_check_after has begun; may be NULL */
+    db_conn_checked on_rechecked;
     void *recheck_arg;
     int64_t retry_ms; /* time of the next check of an incompatible connection */
     int64_t down_ms;  /* when the state last became DB_CONN_DOWN */
@@ -30,8 +30,8 @@ struct db_conn {
     int64_t retry_now_ms; /* when async_conn_retry_now was called last */
     uint64_t tag;
     int rank; /* see slots.h */
-    unsigned
-        reported_failures; /* number of failed attempts to connect that slots.c was informed of */
+    /* number of failed attempts to connect that slots.c was informed of */
+    unsigned reported_failures;
     bool reading_paused; /* a large answer arrives: the socket is not read before the timer expires
                           */
     int watched_fd;      /* the socket in the epoll set; -1: none */

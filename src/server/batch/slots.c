@@ -11,14 +11,14 @@
 
 enum {
     GROUPS = DB_STANDBY, /* number of groups of connections to the primary */
-    OPEN_LEAST =
-        GROUPS, /* the first connections of loop 0, which are closed only for the auth watcher */
-    SPARED = 2, /* slots that are left to other programs, such as the command line */
-    PLENTY = 5, /* every 4 free slots above 5 raise open_max by 1 more */
+    /* the first connections of loop 0, which are closed only for the auth watcher */
+    OPEN_LEAST = GROUPS,
+    SPARED = 2,            /* slots that are left to other programs, such as the command line */
+    PLENTY = 5,            /* every 4 free slots above 5 raise open_max by 1 more */
     GROW_AFTER_MS = 20000, /* time from lowering open_max to raising it */
     FULL_MS = 5000, /* how long after a rejection with 53300 slots count as the cause of 503 */
-    LOG_MS =
-        60000 /* time between two log lines about rejected connections with the same SQLSTATE */
+    /* time between two log lines about rejected connections with the same SQLSTATE */
+    LOG_MS = 60000
 };
 
 #define STATES_STARTING "57P" /* class of the SQLSTATEs while PostgreSQL starts or stops */

@@ -11,8 +11,8 @@
 #include "server/loop.h"
 
 enum {
-    AT_ONCE =
-        32,    /* maximum number of connections accepted in a row, while the loop's clients wait */
+    /* maximum number of connections accepted in a row, while the loop's clients wait */
+    AT_ONCE = 32,
     SLACK = 2, /* another loop accepts if it has fewer clients by this number */
     PAUSE_MS = 10
 };

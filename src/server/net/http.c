@@ -15,9 +15,9 @@
 #include "server/net/http_internal.h"
 
 enum {
-    CONNECTION_MEMORY =
-        16 * 1024,    /* for the request line, headers and a part of the body. libmicrohttpd clears
-                         this memory for each request, so a larger memory makes requests slower */
+    /* for the request line, headers and a part of the body. libmicrohttpd clears this memory for
+     * each request, so a larger memory makes requests slower */
+    CONNECTION_MEMORY = 16 * 1024,
     SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000

@@ -10,8 +10,8 @@
 #include "server/response/response_format.h"
 
 enum {
-    GZIP_LEAST =
-        4 * 1024, /* smaller bodies are not compressed, because that costs more than it saves */
+    /* smaller bodies are not compressed, because that costs more than it saves */
+    GZIP_LEAST = 4 * 1024,
     GZIP_AT_ONCE = 64 * 1024, /* larger bodies are compressed in several steps of the loop */
     OK = 200,
     NOT_MODIFIED = 304

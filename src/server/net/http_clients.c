@@ -15,8 +15,8 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    IDLE_ROUNDS =
-        4, /* idle clients are checked in every fourth round, since each check needs system calls */
+    /* idle clients are checked in every fourth round, since each check needs system calls */
+    IDLE_ROUNDS = 4,
     SLACK_MS = 50, /* precision of the kernel's tcpi_last_data_recv */
     CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT of <netinet/tcp.h>, which conflicts with <linux/tcp.h> */
 };

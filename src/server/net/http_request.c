@@ -15,9 +15,8 @@ enum {
                         * client reads the answer */
     PACE_LEAST = 1024, /* bytes of a streamed body that must arrive in
                         * --request-read-timeout-ms */
-    JOB_BODY_LEAST =
-        64 *
-        1024 /* helper threads handle bodies from this size on, since these could block a loop */
+    /* helper threads handle bodies from this size on, since these could block a loop */
+    JOB_BODY_LEAST = 64 * 1024
 };
 
 /* --- headers --- */

@@ -59,8 +59,8 @@ typedef struct answer {
     buf body;     /* the body, unless `fixed` or `stream` is set */
     slice fixed;  /* the body as static text; ptr NULL: none */
     slice packed; /* `fixed` as gzip; ptr NULL: it is compressed when it is sent */
-    const answer_stream
-        *stream;       /* produces the body while it is sent; NULL: the body is not a stream */
+    /* produces the body while it is sent; NULL: the body is not a stream */
+    const answer_stream *stream;
     const char *type;  /* Content-Type; NULL: application/json */
     bool plain;        /* never compressed, because it must be sent at once */
     bool close;        /* the connection is closed after the answer */
@@ -88,10 +88,10 @@ typedef struct request_host {
     void (*resume)(struct request *r);     /* resumes the suspended connection */
     bool (*left)(const struct request *r); /* true if the client closed the connection */
     void (*cut)(struct request *r);        /* closes the connection */
-    void (*lend)(
-        struct request *r); /* moves memory of an earlier large answer to the answer's body */
-    void (*hold)(
-        struct request *r); /* suspends the connection while a helper thread works on the request */
+    /* moves memory of an earlier large answer to the answer's body */
+    void (*lend)(struct request *r);
+    /* suspends the connection while a helper thread works on the request */
+    void (*hold)(struct request *r);
 } request_host;
 
 /* Bytes of the arena that are part of the request, and need no allocation. */
@@ -112,9 +112,9 @@ typedef struct request {
     slice query;
     url_path path;
     route_match match;
-    route_scope
-        scope; /* the scope that a token needs: of the route, or of the ability in the path */
-    slice id;  /* X-Request-Id, from the client or made by the server */
+    /* the scope that a token needs: of the route, or of the ability in the path */
+    route_scope scope;
+    slice id; /* X-Request-Id, from the client or made by the server */
     headers headers;
     uint64_t at_least; /* WAL position that a standby must have replayed to answer; 0: any */
     buf body;
@@ -130,8 +130,8 @@ typedef struct request {
                      thread owns all other members */
     char lsn[24]; /* Cardbox-Lsn of the answer, set when a write was committed; "": none */
     void *plan;   /* the handler's data, for the response */
-    void (*drop_plan)(
-        void *plan);          /* frees memory of `plan` that is not in the arena; may be NULL */
+    /* frees memory of `plan` that is not in the arena; may be NULL */
+    void (*drop_plan)(void *plan);
     const request_sink *sink; /* receives the body if the route has ROUTE_STREAM */
     arena_budget budget;      /* limits the memory of the arena and the answer */
     arena memory;             /* request_init sets all members before it to zero */

@@ -14,8 +14,8 @@ enum { KINDS_MAX = 64, MESSAGE_BYTES = 200, STATEMENT_MS = 1000, DATABASE_MS = 6
 typedef struct failure_kind {
     char sqlstate[6];
     const char *statement; /* NULL: the kind covers all statements, or the statement is unknown */
-    int64_t
-        due_ms; /* failures of this kind are not logged before this time; 0: the entry is free */
+    /* failures of this kind are not logged before this time; 0: the entry is free */
+    int64_t due_ms;
     unsigned unlogged; /* failures of this kind since it was logged */
 } failure_kind;
 

@@ -14,8 +14,8 @@
 #include "base/errors.h"
 
 enum {
-    HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024 /* enough for a thousand rejected cards, each with its id and reason */
+    /* enough for a thousand rejected cards, each with its id and reason */
+    HTTP_ERROR_BODY_MAX = 8 * 1024 * 1024
 };
 
 #define NO_MEMORY "out of memory"

@@ -87,8 +87,8 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     cardbox_options given = CARDBOX_OPTIONS_INIT, options;
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
-    given.no_named_statements =
-        true; /* also leaves statement_timeout unset, since building an index may last long */
+    /* also leaves statement_timeout unset, since building an index may last long */
+    given.no_named_statements = true;
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)

@@ -180,8 +180,8 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            "entry's id is null: give it one of 1 to %d bytes, or leave it out",
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
+             /* the message omits the entry's id, which the client may not know */
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        /* the message omits the entry's id, which the client may not know */
         status = error_set(
             err, CARDBOX_INVALID,
             "an entry of type %s is of the dialect %s, the session or the entries before it are "

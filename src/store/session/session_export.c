@@ -37,8 +37,8 @@ static void write_bytes(exporter *x, slice bytes)
 /* Writes a line that is not an entry. */
 static cardbox_status write_other_line(exporter *x, slice bytes)
 {
-    bool ends_line =
-        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line feed ends the previous or a blank line */
+    /* the line feed ends the previous or a blank line */
+    bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n';
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 

@@ -46,8 +46,8 @@ typedef struct pending_line {
     slice parent;    /* the parent's id; empty: parentId is not an id */
     int32_t ref;     /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
                         REF_HEAD */
-    int32_t
-        duplicate_of;    /* number, from 1, of an earlier line of the batch with this id; 0: none */
+    /* number, from 1, of an earlier line of the batch with this id; 0: none */
+    int32_t duplicate_of;
     slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
     slice role, sets;    /* see session_role_shown and session_entry_sets */
     slice target;        /* a label's target, or the first entry that a compaction keeps */
@@ -74,10 +74,10 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* total bytes of the entries' JSON */
     string_map ids;
-    char previous_id[SESSION_ID_MAX +
-                     1]; /* id of the last entry added; empty: none. session_batch_reset keeps it */
-    bool has_new_ids;    /* true: an entry got a new id */
-    const char *run_key; /* new ids are derived from this key and `new_ids`; NULL: random */
+    /* id of the last entry added; empty: none. session_batch_reset keeps it */
+    char previous_id[SESSION_ID_MAX + 1];
+    bool has_new_ids;     /* true: an entry got a new id */
+    const char *run_key;  /* new ids are derived from this key and `new_ids`; NULL: random */
     const char *run_time; /* timestamp of entries with new ids; NULL: the current time */
     uint64_t new_ids;     /* the number of entries that got a new id */
     arena memory;

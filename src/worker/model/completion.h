@@ -9,8 +9,8 @@
 #include "base/buf.h"
 
 enum {
-    COMPLETION_CALLS_MAX =
-        64, /* tool calls of one message; a model that makes more is stuck in a loop */
+    /* tool calls of one message; a model that makes more is stuck in a loop */
+    COMPLETION_CALLS_MAX = 64,
     COMPLETION_DEPTH_MAX = 64, /* maximum nesting of a call's arguments that count as complete */
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
