@@ -221,10 +221,9 @@ static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
-        report(
-            d, FINDING_OK, "wraparound",
-            "the oldest unfrozen transaction id has the age %d million; the limit is 2147 million",
-            facts->age / million);
+        report(d, FINDING_OK, "wraparound",
+               "the oldest unfrozen transaction id has the age %d of 2147 million",
+               facts->age / million);
     else
         report(
             d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
@@ -297,8 +296,7 @@ const cli_command cli_doctor = {
     .name = "doctor",
     .summary = "check the database, the role and the isolation",
     .description = "Use the connection string of the service, because doctor checks the role that "
-                   "connects. The exit status is 1 if there is an error, and 0 if there are only "
-                   "warnings.",
+                   "connects. The exit status is 1 if there is an error, not for warnings.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

@@ -104,8 +104,7 @@ const cli_command cli_token_create = {
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
     .options = CLI_IN_DATABASE(
-        CLI_TEXT("name", name, "NAME",
-                 "the token's name; no other token that is not revoked has this name"),
+        CLI_TEXT("name", name, "NAME", "the token's name, unique among unrevoked tokens"),
         CLI_LIST("tenant", tenants, "PROJECT",
                  "a project for which the token is valid; may be repeated"),
         CLI_FLAG("all-tenants", all_tenants, "the token is valid for every project"),
@@ -240,8 +239,7 @@ const cli_command cli_token_revoke = {
     .name = "token revoke",
     .arguments = "ID|NAME",
     .summary = "revoke a token",
-    .description = "Servers that reach the database refuse a revoked token within a second. If no "
-                   "token is valid, servers refuse all requests that need a token.",
+    .description = "Servers that reach the database refuse a revoked token within a second.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

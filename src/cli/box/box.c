@@ -11,8 +11,7 @@
 /* Options that select an earlier list of ids of a box. */
 #define BOX_AS_OF                                                                                  \
     CLI_INT("at-version", part.at_version, "N", "the list at this version", 1, INT32_MAX),         \
-        CLI_INT("at-length", part.at_length, "N", "the first N ids of the present list", 1,        \
-                INT32_MAX),                                                                        \
+        CLI_INT("at-length", part.at_length, "N", "the first N present ids", 1, INT32_MAX),        \
         CLI_TEXT("at-time", part.at_time, "TIME",                                                  \
                  "the list at a time, such as 2025-01-02T03:04:05Z")
 

@@ -79,8 +79,7 @@ const cli_command cli_box_append = {
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
     .options =
-        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY",
-                                "append key: a repeated append with this key is applied once"),
+        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: one key appends only once"),
                        BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
     .run = append_cards,
@@ -138,8 +137,7 @@ const cli_command cli_box_fork = {
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
         CLI_INT("at-version", fork.at_version, "N", "the ids at this version", 1, INT32_MAX),
-        CLI_INT("at-length", fork.at_length, "N", "the first N ids of the present list", 0,
-                INT32_MAX),
+        CLI_INT("at-length", fork.at_length, "N", "the first N present ids", 0, INT32_MAX),
         CLI_TEXT("new-id", fork.new_box_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
     .check = check_fork,

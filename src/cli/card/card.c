@@ -93,8 +93,7 @@ const cli_command cli_card_get = {
     .arguments = "CARD...",
     .summary = "show cards",
     .description = "With --json a card has the form of the HTTP API: its content lacks the "
-                   "\"__type__\" of a known class. `cardbox export` writes contents as they are "
-                   "stored.",
+                   "\"__type__\" of a known class. `cardbox export` writes contents as stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
@@ -191,8 +190,7 @@ const cli_command cli_card_add = {
     .options = CLI_IN_PROJECT(
         CLI_TEXT("id", card.card_id, "ID", "id of the card (default: a new UUIDv7)"),
         CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", card.role, "ROLE",
-                 "metadata.role (default: the role of the type, if any)"),
+        CLI_TEXT("role", card.role, "ROLE", "metadata.role; default: the type's role, if any"),
         CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
         CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
@@ -202,8 +200,7 @@ const cli_command cli_card_add = {
         CLI_TEXT("tool-call-id", card.tool_call_id, "ID",
                  "id of the tool call that the card represents or answers"),
         CLI_INT("ttl", ttl, "SECONDS", "lifetime of the card", 1, INT32_MAX),
-        CLI_FLAG("sealed", card.sealed,
-                 "seal the card: it can't be changed or deleted until it expires"),
+        CLI_FLAG("sealed", card.sealed, "nobody can change or delete it until it expires"),
         CLI_FLAG("strict", add.strict, "reject other content for an id that exists"),
         CLI_FLAG("restore", add.restore, "if the card is deleted or expired, restore it")),
     .origins = {{"content", "--content"},
@@ -292,8 +289,8 @@ const cli_command cli_card_list = {
                  "only cards with this metadata member; may be repeated"),
         CLI_TEXT("after", filter.created_after, "TIME",
                  "only cards created after a time: 2025-01-02T03:04:05Z"),
-        CLI_TEXT("before", filter.created_before, "TIME", "only cards created before a time"),
-        CLI_CURSOR, CLI_LIMIT),
+        CLI_TEXT("before", filter.created_before, "TIME", "only cards created before"), CLI_CURSOR,
+        CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},
@@ -358,8 +355,7 @@ const cli_command cli_card_revisions = {
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
     .options = CLI_IN_PROJECT(
-        CLI_INT("before", before, "N", "only revisions with a number below N", 1, INT32_MAX),
-        CLI_LIMIT),
+        CLI_INT("before", before, "N", "only revisions below N", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
     .run = show_revisions,
 };

@@ -52,8 +52,7 @@ DELETE_COMMAND(
     "card delete --project demo demo-019-deliverable");
 DELETE_COMMAND(
     box, cardbox_box_delete, "box", "BOX...", "delete boxes",
-    "The cards and forks of a deleted box stay. Until gc removes the box, its id can't be used "
-    "again.",
+    "The cards and forks of a deleted box stay. Its id is free again after gc removes the box.",
     "box delete --project demo 01970000-0000-7000-8000-000000000003");
 DELETE_COMMAND(
     session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",

@@ -114,8 +114,8 @@ const cli_command cli_session_path = {
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
     .options = CLI_IN_PROJECT(
-        CLI_INT("from", from_depth, "DEPTH", "only entries from this depth on; roots have depth 0",
-                0, INT32_MAX),
+        CLI_INT("from", from_depth, "DEPTH", "only entries from this depth on (roots: 0)", 0,
+                INT32_MAX),
         CLI_INT("limit", limit, "N", "maximum number of entries (default all)", 1, INT32_MAX)),
     .run = show_path,
 };
@@ -143,11 +143,9 @@ const cli_command cli_session_diff = {
     .arguments = "SESSION A B",
     .summary = "compare the paths to two entries",
     .description =
-        "Prints the last common entry of both paths, then the later entries of the path to A, then "
-        "those of the path to B.",
+        "Prints the last common entry of both paths, then the rest of the path to A, then of B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
-    .options = CLI_IN_PROJECT(CLI_INT("limit", limit, "N",
-                                      "maximum later entries of each path (default 1000)", 1,
-                                      CARDBOX_PAGE_MAX)),
+    .options = CLI_IN_PROJECT(CLI_INT(
+        "limit", limit, "N", "maximum rows of each path (default 1000)", 1, CARDBOX_PAGE_MAX)),
     .run = show_diff,
 };
