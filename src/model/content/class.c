@@ -1,5 +1,5 @@
 /*
- * class.c: the table of content classes. A new class or field needs only a row here.
+ * class.c: the table of content classes, and look-ups in it.
  */
 #include "model/content/class.h"
 
