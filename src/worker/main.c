@@ -186,7 +186,7 @@ int main(int argc, char **argv)
                               .tools_json = buf_as_slice(&w.tools_json),
                               .max_iterations = w.set.max_iterations};
     if (!worker_pool_start(&w.pool, &w.shared, &w.set, &options)) {
-        format_line(w.error, sizeof(w.error), "cannot start: out of memory, threads or descriptors");
+        format_line(w.error, sizeof(w.error), "cannot start: out of memory, threads or files");
         goto done;
     }
     work_until_signal(&w);
