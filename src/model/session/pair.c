@@ -1,7 +1,7 @@
 /*
- * pair.c: pairs calls and results. Afterwards one result for each call of a message directly
- * follows the message, and call ids are unique and valid for the APIs of all formats. Of the later
- * messages, only the results of its calls influence the output for a message.
+ * pair.c: pairs calls and results. Afterwards one result for each call of a message directly follows
+ * the message, and call ids are unique and valid for the APIs of all formats. The output for a
+ * message depends on later messages only through the results of the message's calls.
  */
 #include "model/session/message.h"
 
