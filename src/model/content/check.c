@@ -11,7 +11,7 @@
 
 typedef struct checker {
     buf *out;
-    buf scratch; /* one decoded string at a time */
+    buf scratch; /* for a decoded string */
     content_error *error;
 } checker;
 

@@ -40,14 +40,14 @@ typedef struct content_field {
     const char *name;
     content_kind kind;
     unsigned rules;            /* flags, such as CONTENT_REQUIRED */
-    const char *unset;         /* JSON that is stored for an absent field; NULL: null is stored */
+    const char *unset;         /* JSON that is stored for an absent or null field; NULL: null */
     const content_class *part; /* class of a CONTENT_PART or of the elements of CONTENT_PARTS */
 } content_field;
 
 struct content_class {
     const char *name;            /* the value of "__type__"; the name of a part is not stored */
     const content_field *fields; /* the list ends with a field whose name is NULL */
-    const char *text; /* name of the field that content_text() shows; NULL: all fields are shown */
+    const char *text; /* name of the field that content_text() shows; NULL: it shows all as JSON */
     bool is_part;     /* objects of this class are inside other content and have no "__type__" */
     bool is_file;     /* objects of this class may be in a MultiFileContent */
     bool is_result;   /* rule: the field error is set if and only if status is not "success" */

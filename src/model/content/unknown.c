@@ -22,8 +22,8 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
-/* Finds the keys that occur again later in the object. Moves them to the start of `keys`, in the
- * order of the text, and returns their number. The other elements of `keys` are then invalid. */
+/* Moves the keys that occur again later in the object to the start of `keys`, in the order of the
+ * text, and returns their number. Afterwards the other elements of `keys` are invalid. */
 static size_t find_superseded(slice *keys, size_t count)
 {
     size_t found = 0;

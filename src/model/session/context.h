@@ -1,7 +1,7 @@
 /*
  * context.h: builds the messages for an LLM from a path of entries or from the cards of a box:
  * selection, settings, repairs, formats, and digests for comparing two contexts. The same input
- * always produces the same bytes.
+ * produces the same bytes.
  */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H

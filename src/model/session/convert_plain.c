@@ -63,7 +63,7 @@ static void read_parts(parts *p, const session_entry *entry)
     scan_value block;
 
     *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
-    if (entry->kind == SESSION_BRANCH_SUMMARY) /* plain has no summaries: explains the text */
+    if (entry->kind == SESSION_BRANCH_SUMMARY) /* plain has no entries for summaries */
         buf_text(&p->content, SESSION_BRANCH_BEGINS);
     if (entry->content.kind == SCAN_STRING)
         add_text(&p->content, &p->has_text, entry->content);

@@ -48,8 +48,8 @@ typedef enum session_role {
 } session_role;
 
 typedef enum session_parent {
-    SESSION_PARENT_ABSENT = 0, /* no parentId: the entry is a root if it has an id. Otherwise the
-                                  previous entry is its parent */
+    SESSION_PARENT_ABSENT = 0, /* no parentId: an entry with an id is a root; the parent of an entry
+                                  without an id is the previous entry */
     SESSION_PARENT_NULL,       /* parentId is null or "": the entry is a root */
     SESSION_PARENT_NAMED,
     SESSION_PARENT_UNUSABLE /* parentId is no valid id: like an id that no entry has */

@@ -121,9 +121,9 @@ static bool ends_plainly(slice inside)
     return tail > 0 && end[-1] > ' ' && end[-1] < 0x7F && memchr(end - tail, '\\', tail) == NULL;
 }
 
-/* Removes white space at the end of an assistant's text. Anthropic's API rejects such white space
- * only in the last message, but it is removed from all messages, since a later message must not
- * change the bytes of earlier messages. */
+/* Removes white space at the end of an assistant's text, because Anthropic's API rejects such white
+ * space in the last message. This is done in all of the assistant's messages, since a later message
+ * must not change the bytes of earlier messages. */
 static context_text without_end(context_text text)
 {
     if (text.is_raw) {

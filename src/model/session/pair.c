@@ -1,15 +1,15 @@
 /*
- * pair.c: pairs calls and results. Afterwards one result for each call of a message directly follows
- * the message, and call ids are unique and valid for the APIs of all formats. The output for a
- * message depends on later messages only through the results of the message's calls.
+ * pair.c: pairs calls and results. Afterwards one result for each call of a message directly
+ * follows the message, and call ids are unique and valid for the APIs of all formats. The output
+ * for a message depends on later messages only through the results of the message's calls.
  */
 #include "model/session/message.h"
 
 /* Maximum bytes of a call's id and of a tool's name that the APIs of all formats accept. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
-/* A lower limit for the bytes that a synthetic result adds, without ids. It counts the message in
- * the shortest format, the digest of the message, and the repair in the report. */
+/* A lower limit for the bytes that a synthetic result adds, without ids: for its message in the
+ * shortest format, the digest of the message, and the repair in the report. */
 enum { SYNTHETIC_BYTES = 128 };
 
 typedef struct context_call {

@@ -1,8 +1,8 @@
 /*
  * position.h: the position in a session file that is being written. If an entry's line has no id, a
- * reader makes an id from the id in the file's header and the line number. If the line also has no
- * parentId, the previous entry becomes the parent. If this id or parent would differ from that in
- * the session, the id is written into the line, and the parent too if the line has no parentId.
+ * reader makes an id from the id in the file's header and the line number. If a line has no id and
+ * no parentId, the previous entry becomes the parent. If this id or parent would differ from that
+ * in the session, the id is written into the line, and the parent too if the line has no parentId.
  */
 #ifndef MODEL_POSITION_H
 #define MODEL_POSITION_H

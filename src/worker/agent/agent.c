@@ -144,8 +144,8 @@ static void put_calls(buf *out, turn *t)
 }
 
 /* Saves the model's answer. An answer without tool calls ends the task, see ending_write(). If the
- * model's server cut off an answer without tool calls, its text is saved but the task fails, since
- * few servers can continue a text. */
+ * model's server cut off an answer without tool calls, the task fails, since few servers can
+ * continue a text. */
 static agent_end save_answer(turn *t)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);

@@ -41,7 +41,7 @@ typedef struct agent {
     /* statistics, for the log */
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
-    char status[AGENT_STATUS_SIZE]; /* the status that the last attempt to end the task had */
+    char status[AGENT_STATUS_SIZE]; /* the status in the last attempt to end the task */
 } agent;
 
 typedef enum agent_end {

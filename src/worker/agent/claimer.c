@@ -87,7 +87,8 @@ static void claim_tasks(claimer *k, size_t slots)
         eventfd_read(pool->wake_fd, &wakeups); /* an unread eventfd would end the next wait */
         return;
     }
-    /* The first successful claim is always followed by another one. */
+    /* After the first successful claim, the thread claims again without waiting for notifications.
+     */
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;

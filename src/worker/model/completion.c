@@ -186,7 +186,7 @@ static void add_text(completion *c, const json_t *delta)
 static bool add_delta(completion *c, const json_t *delta, slice *piece)
 {
     const json_t *function =
-        json_object_get(delta, "function_call"); /* the older form of a single call */
+        json_object_get(delta, "function_call"); /* an older form of tool_calls, for one call */
     size_t before = c->text.len;
 
     add_text(c, delta);

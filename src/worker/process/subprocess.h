@@ -35,7 +35,7 @@ typedef enum subprocess_end {
     SUBPROCESS_TIMEOUT,
     SUBPROCESS_OUTPUT_LIMIT, /* the output exceeded the limit, or memory was exhausted */
     SUBPROCESS_STOPPED,
-    SUBPROCESS_LOST /* the supervisor ended before the command, for example because it was killed */
+    SUBPROCESS_LOST /* the supervisor was killed, or ended without a report of the command's end */
 } subprocess_end;
 
 typedef struct subprocess_result {

@@ -14,8 +14,8 @@
 
 /* The descriptors of a supervisor: the command's standard streams, a pipe from which the supervisor
  * reads orders, and a pipe to which the supervisor writes reports. A byte in the pipe of orders
- * makes the supervisor send SIGTERM, and SIGKILL about half a second later. If the worker closes
- * the pipe of orders, the supervisor sends SIGKILL at once. */
+ * makes the supervisor send SIGTERM, and SIGKILL at most about half a second later. If the worker
+ * closes the pipe of orders, the supervisor sends SIGKILL at once. */
 typedef enum supervisor_fd {
     SUPERVISOR_INPUT = 0,
     SUPERVISOR_OUTPUT,
