@@ -30,11 +30,10 @@ static const opt_spec SPECS[] = {
            0, 0),
     OPTION("project", OPT_TEXT, project, "CARDBOX_PROJECT", "NAME,...",
            "projects whose tasks the worker runs", 0, 0),
-    OPTION(
-        "name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",
-        "name of this worker; after a restart with the same name, it continues its tasks at once; "
-        "default HOST-PID",
-        0, 0),
+    OPTION("name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",
+           "name of this worker; restarted with the same name, it continues its tasks at once; "
+           "default HOST-PID",
+           0, 0),
     OPTION("model-url", OPT_TEXT, model.url, "CARDBOX_MODEL_URL", "URL",
            "base URL of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
     OPTION("model", OPT_TEXT, model.name, "CARDBOX_MODEL", "NAME", "name of the model", 0, 0),

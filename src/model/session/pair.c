@@ -8,8 +8,8 @@
 /* Maximum bytes of a call's id and of a tool's name that the APIs of all formats accept. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
-/* A lower limit for the bytes that a synthetic result adds, without ids: for its message in the
- * shortest format, the digest of the message, and the repair in the report. */
+/* A lower limit for the bytes that a synthetic result adds, without ids: for the message in the
+ * shortest format, its digest, and the repair in the report. */
 enum { SYNTHETIC_BYTES = 128 };
 
 typedef struct context_call {
