@@ -106,7 +106,7 @@ def test_convert_there_and_back():
     assert done.returncode == 1 and "plain already" in done.stderr and not done.stdout
     assert cardbox("session", "convert", "--to", "xml", path, check=False).returncode == 2
     done = cardbox("session", "convert", write([*PLAIN, b"junk\n"]), check=False)
-    assert done.returncode == 1 and "1 lines are in no tree" in done.stderr and done.stdout == pi
+    assert done.returncode == 1 and "1 lines are not in the tree" in done.stderr and done.stdout == pi
 
 
 def test_convert_keeps_labels_and_counts_what_no_model_sees():
