@@ -124,7 +124,8 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
 
 /**
  * Replaces all ids of a box. If the box does not exist and expected_version is 0, the box is
- * created. Earlier versions of the box can still be read with cardbox_read_options.
+ * created. Earlier versions of the box can still be read: see at_version and at_time of
+ * cardbox_read_options.
  *
  * @param out  receives the version and the length of the box; `replayed` is true if the box already
  * had these ids, so that nothing was written; may be NULL

@@ -258,10 +258,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
     const char *entry_id, size_t from, size_t limit, bool with_json, cardbox_error *err);
 
 /**
- * Compares the paths of two entries, `a` and `b`. The result begins with the last entry that both
- * paths have (side 0), if there is one. The later entries of the path of `a` (side 1) follow, then
- * the later entries of the path of `b` (side 2). The entries of a side are in the order from the
- * root to `a` or `b`.
+ * Finds where the paths of two entries, `a` and `b`, part. The result begins with the last entry
+ * that both paths have (side 0), if there is one. The later entries of the path of `a` (side 1)
+ * follow, then the later entries of the path of `b` (side 2). The entries of a side are in the
+ * order from the root to `a` or `b`.
  *
  * @param out         receives the entries
  * @param db          any handle

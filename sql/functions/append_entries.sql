@@ -12,21 +12,21 @@
 --   key           Idempotency key, or NULL.
 --
 -- Outcomes of the call are:
---   done           At least one entry was appended.
---   unchanged      No entry is new.
---   replayed       The key was used before for entries with the same JSON.
---   key_reused     The key was used before for other entries.
---   not_found      There is no such session.
---   wrong_version  The session has another version than expected.
---   other_dialect  The session has another dialect than given_dialect, and it has a header or entries.
---   refused        At least one entry was rejected, so no entry was appended.
+--   Outcome done: at least one entry was appended.
+--   Outcome unchanged: no entry is new.
+--   Outcome replayed: the key was used before for entries with the same JSON.
+--   Outcome key_reused: the key was used before for other entries.
+--   Outcome not_found: there is no such session.
+--   Outcome wrong_version: the session has another version than expected.
+--   Outcome other_dialect: the session has another dialect than given_dialect, and it has a header or entries.
+--   Outcome refused: at least one entry was rejected, so no entry was appended.
 --
 -- Outcomes of an entry are:
---   appended   The entry is new. If the outcome of the call is refused, the entry was not appended.
---   unchanged  The same entry is already stored, or is an earlier element.
---   conflict   A stored entry or an earlier element has the entry's id, but other content.
---   no_parent  The entry's parent is not stored, and is not an earlier element.
---   no_target  The entry is a label. The labelled entry is not stored, and is not an earlier element.
+--   Outcome appended: the entry is new. If the outcome of the call is refused, the entry was not appended.
+--   Outcome unchanged: the same entry is already stored, or is an earlier element.
+--   Outcome conflict: a stored entry or an earlier element has the entry's id, but other content.
+--   Outcome no_parent: the entry's parent is not stored, and is not an earlier element.
+--   Outcome no_target: the entry is a label. The labelled entry is not stored, and is not an earlier element.
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

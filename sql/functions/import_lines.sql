@@ -18,12 +18,13 @@
 -- which the caller passes as `since` with the next batch.
 --
 -- Outcomes of a line are:
---   appended   The line is a new entry.
---   unchanged  The line, or an entry with the same id and JSON, is already stored or is an earlier line.
---   kept       The line was stored as bytes: it is not an entry, or its id is already used.
---   not_kept   The line was not stored: the file differs from the session, and the line is not an entry or its id is
---              used with other JSON.
---   differs    The line was not stored: the session is being restored, and this line or an earlier one differs.
+--   Outcome appended: the line is a new entry.
+--   Outcome unchanged: the line, or an entry with the same id and JSON, is already stored or is an earlier line.
+--   Outcome kept: the line was stored as bytes: it is not an entry, or its id is already used.
+--   Outcome not_kept: the line was not stored: the file differs from the session, and the line is not an entry or
+--     its id is used with other JSON.
+--   Outcome differs: the line was not stored: the session is being restored, and this line or an earlier one
+--     differs.
 --
 -- Issues of a line are:
 --   duplicate  An earlier line has this id, with the same JSON.

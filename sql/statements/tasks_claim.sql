@@ -1,5 +1,5 @@
 -- Claims tasks that are due: see the function claim_tasks. Each row has a task's tenant and id, epoch, attempts,
--- outcome, number of failed calls, and parent.
+-- outcome, the number of open calls that this claim has ended as failed, and the parent.
 -- $1 text[]  tenants; tenants that are not granted are skipped; NULL: all tenants whose tasks the role may claim
 -- $2 text    owner
 -- $3 int8    duration of the lease in ms

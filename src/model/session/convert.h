@@ -11,7 +11,7 @@
 
 #include "model/session/file.h"
 
-/* Maximum bytes of a converted session. */
+/* Maximum bytes of the output of `cardbox session convert`. */
 #define SESSION_CONVERTED_MAX ((size_t)1 << 32)
 
 /* Converts a whole file to the other dialect: appends lines for the entries of its tree. If a

@@ -175,7 +175,7 @@ void request_answer_fixed(request *r, unsigned status, slice json);
  * before the hash; 0: none. */
 void request_tag(request *r, int64_t version);
 
-/* Adds a header to the answer. The value must be static or in the request's arena. If it is NULL,
+/* Adds a header to the answer. The value must stay valid until request_clear. If it is NULL,
  * nothing is added. */
 void request_header(request *r, const char *name, const char *value);
 

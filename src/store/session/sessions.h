@@ -82,7 +82,7 @@ typedef struct session_page {
     int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
     slice below;   /* session_labels: only entries with ids below this one; ptr NULL: all */
     int64_t limit;
-    int64_t text_max;    /* return texts up to this number of bytes; negative: none */
+    int64_t text_max;    /* longer texts are left out, not cut; bytes; negative: all are left out */
     int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
 } session_page;
 

@@ -1,6 +1,6 @@
 /*
- * subprocess.h: runs a command, without a shell, with limits on its time, its output and its
- * descendants.
+ * subprocess.h: runs a command, without a shell, with limits on its time and its output. Then kills
+ * the processes that the command has started.
  *
  * When subprocess_run returns, the command and the processes that it started are normally dead,
  * even those in other process groups or sessions. All these processes are descendants of a
