@@ -14,8 +14,8 @@ BEGIN
     -- row-level security shows only the grants of the role
     granted := ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g WHERE g.tenant_id = ANY (tenants));
     IF granted = '{}' AND tenants <> '{}' THEN
-        RAISE EXCEPTION 'role "%" may serve none of the projects', current_user
-            USING ERRCODE = 'insufficient_privilege';
+        RAISE EXCEPTION 'role "%" may serve none of the projects: cardbox doctor shows its grants or the grant to make',
+            current_user USING ERRCODE = 'insufficient_privilege';
     END IF;
     RETURN granted;
 END

@@ -93,7 +93,8 @@ def test_defaults_agree():
         assert found.get(name) == value, (name, found.get(name), value)
 
 
-OTHERS_OPTIONS = {"rm", "build", "detach", "profile", "cflags", "libs", "record"}  # of docker, pkg-config, tests/lint
+OTHERS_OPTIONS = {"rm", "build", "detach", "profile", "volumes", "entrypoint",  # of docker
+                  "preserve-env", "cflags", "libs", "record"}  # of sudo, pkg-config, tests/lint
 
 
 def guide_names_what_exists(path, options, variables):

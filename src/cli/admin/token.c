@@ -46,8 +46,8 @@ static bool read_options(token_input *out, cli_call *call)
         error_set(&call->err, CARDBOX_INVALID, "the token needs a name: give --name NAME");
     else if (call->all_tenants == (call->tenants.count > 0))
         error_set(&call->err, CARDBOX_INVALID,
-                  "the token needs projects: give --tenant PROJECT once or several times, or "
-                  "--all-tenants");
+                  "the token needs projects: give either --tenant PROJECT once or several times, "
+                  "or --all-tenants");
     else if (!token_scopes_parse(&out->scopes, slice_of(call->scope)))
         error_set(&call->err, CARDBOX_INVALID,
                   "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
