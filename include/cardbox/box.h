@@ -1,8 +1,8 @@
 /*
  * box.h: boxes, ordered lists of card ids. A box contains the ids of cards, not copies. A card id
- * may occur several times in a box, and its card need not exist yet. Every change of a box
- * increases its version by one. The cost of appending, of forking and of reading the last ids does
- * not depend on the length of the box.
+ * may occur several times in a box, and its card need not exist yet. Every change of the list of
+ * ids increases the version of the box by one. The cost of appending and of reading the last ids
+ * does not depend on the length of the box.
  */
 #ifndef CARDBOX_BOX_H
 #define CARDBOX_BOX_H
@@ -19,16 +19,18 @@ typedef struct cardbox_box_change {
     char box_id[CARDBOX_UUID_SIZE]; /**< the box, lower case */
     int64_t version;                /**< version after the change; a new box has version 1 */
     int64_t length;                 /**< number of ids after the change */
-    bool replayed; /**< true: nothing was written, since an earlier call had this effect */
+    bool replayed; /**< true: nothing was written, because the box exists already, has the same ids
+                        already, or was already appended to with this key */
 } cardbox_box_change;
 
-/** How to create a box. Start from CARDBOX_BOX_OPTIONS_INIT. */
+/** Options of a new box. Start from CARDBOX_BOX_OPTIONS_INIT. */
 typedef struct cardbox_box_options {
     size_t struct_size;            /**< set by CARDBOX_BOX_OPTIONS_INIT */
     const char *box_id;            /**< a UUID for the box; NULL: a new UUID is made */
     const char *const *card_ids;   /**< the ids that the new box contains */
     size_t card_count;             /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
-    const char *const *parent_ids; /**< UUIDs of other boxes from which this one is made */
+    const char *const *parent_ids; /**< UUIDs of other boxes from which the new box is made; the
+                                        boxes need not exist */
     size_t parent_count;           /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
 } cardbox_box_options;
 
@@ -45,10 +47,9 @@ typedef struct cardbox_box_options {
  * @param tenant   the tenant
  * @param options  NULL: an empty box with a new id
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_CONFLICT (a box options->box_id exists); CARDBOX_GONE (the box
- * options->box_id was deleted); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. If the
- * connection is lost after the statement was sent, cardbox_box_create is not retried, but
- * cardbox_box_ensure is
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (a box with the id options->box_id exists); CARDBOX_GONE (a
+ * deleted box has this id); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. The call is
+ * not retried if the connection is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
@@ -58,8 +59,8 @@ CARDBOX_API cardbox_status cardbox_box_create(cardbox_box_change *out, cardbox *
                                               cardbox_error *err);
 
 /**
- * Creates an empty box if the box `box_id` does not exist. The call is idempotent, so it is retried
- * after a lost connection.
+ * Creates an empty box if the box `box_id` does not exist. With a pool, the call is retried after a
+ * lost connection, because it is idempotent.
  *
  * @param out     receives the id, the version and the length of the box; `replayed` is true if the
  * box existed; may be NULL
@@ -75,11 +76,11 @@ CARDBOX_API cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *
                                               const char *tenant, const char *box_id,
                                               cardbox_error *err);
 
-/** How to append. Start from CARDBOX_APPEND_OPTIONS_INIT. */
+/** Options of an append. Start from CARDBOX_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_append_options {
     size_t struct_size; /**< set by CARDBOX_APPEND_OPTIONS_INIT */
-    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: calls with the same key
-                           append once; or NULL */
+    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: appends to the box with
+                             this key are made once; or NULL */
     int64_t expected_version; /**< version that the box must have, else CARDBOX_CONFLICT; 0: any
                                  version */
 } cardbox_append_options;
@@ -93,13 +94,13 @@ typedef struct cardbox_append_options {
  * Appends card ids to a box. If several calls append to one box at the same time, the ids of each
  * call stay together, and none are lost.
  *
- * If the key was used before with the same ids, nothing is appended and the result of the first
- * call is returned. If the connection is lost after the statement was sent, a call with a key is
- * retried, and a call without a key is not.
+ * If the key was used before with the same ids, nothing is appended, and the result of the first
+ * append is returned. If a pool loses the connection after the statement was sent, a call with a
+ * key is retried, and a call without a key is not.
  *
- * Concurrent appends of threads that use one pool share statements and commits, except appends of
- * more than 64 ids. Each append has a result of its own. If another transaction has locked a box,
- * only appends to this box wait.
+ * Concurrent appends of up to 64 ids by threads that use one pool may share statements and commits.
+ * Each append has a result of its own. If another transaction has locked a box, an append to this
+ * box waits in a statement of its own.
  *
  * @param out       receives the version and the length of the box after the append; may be NULL
  * @param db        any handle
@@ -123,10 +124,11 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
 
 /**
  * Replaces all ids of a box. If the box does not exist and expected_version is 0, the box is
- * created. Earlier versions of the box can still be read with cardbox_read_options.
+ * created. Earlier versions of the box can still be read: see at_version and at_time of
+ * cardbox_read_options.
  *
- * @param out  receives the version and the length of the box; `replayed` is true, and nothing was
- * written, if the box already had these ids; may be NULL
+ * @param out  receives the version and the length of the box; `replayed` is true if the box already
+ * had these ids, so that nothing was written; may be NULL
  * @param db                any handle
  * @param tenant            the tenant
  * @param box_id            a UUID
@@ -136,10 +138,10 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
  * @param err               may be NULL; after CARDBOX_CONFLICT, `current_version` is the version of
  * the box
  * @return CARDBOX_OK; CARDBOX_CONFLICT (the box has another version than expected_version);
- * CARDBOX_NOT_FOUND (there is no such box); CARDBOX_GONE (the box was deleted); CARDBOX_INVALID;
- * CARDBOX_TOO_LARGE; and the connection's. If expected_version is 0, CARDBOX_NOT_FOUND is not
- * returned; else CARDBOX_NOT_FOUND is returned for a deleted box too. If expected_version is 0, the
- * call is retried after a lost connection
+ * CARDBOX_NOT_FOUND (no such box); CARDBOX_GONE (the box was deleted); CARDBOX_INVALID;
+ * CARDBOX_TOO_LARGE; and the connection's. For a deleted box, CARDBOX_GONE is returned if
+ * expected_version is 0, else CARDBOX_NOT_FOUND. With a pool and expected_version 0, the call is
+ * retried after a lost connection
  *
  * Thread safety: that of the handle `db`.
  */
@@ -154,7 +156,8 @@ typedef struct cardbox_fork_options {
     size_t struct_size;     /**< set by CARDBOX_FORK_OPTIONS_INIT */
     const char *new_box_id; /**< a UUID for the fork; NULL: a new UUID is made */
     int64_t at_version;     /**< the fork has the ids of the box at this version; 0: not set */
-    int64_t at_length;      /**< the fork has this number of the first ids; negative: not set */
+    int64_t at_length;      /**< the fork has this number of the first current ids; negative: not
+                                 set */
 } cardbox_fork_options;
 
 #define CARDBOX_FORK_OPTIONS_INIT                                                                  \
@@ -164,8 +167,9 @@ typedef struct cardbox_fork_options {
 
 /**
  * Creates a box (the fork) with the current ids of another box, with its ids at an earlier version,
- * or with its first ids. The parent_ids of the fork contain the other box. A fork copies at most
- * one segment of 64 ids; after 256 forks of forks, the next fork copies all segments.
+ * or with its first ids. The only element of the parent_ids of the fork is the other box. A fork
+ * usually copies up to 63 ids, and shares all other ids with the other box. After 256 forks of
+ * forks, the next fork copies all ids.
  *
  * @param out      receives the id, the version (1) and the length of the fork; may be NULL
  * @param db       any handle
@@ -174,7 +178,7 @@ typedef struct cardbox_fork_options {
  * @param options  NULL: the current ids of the box, and a new id
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or length); CARDBOX_CONFLICT
- * (new_box_id is used, even by a deleted box, or the database lacks ids of the box);
+ * (new_box_id exists, or ids of the box are missing); CARDBOX_GONE (new_box_id is a deleted box);
  * CARDBOX_INVALID; and the connection's. If the connection is lost after the statement was sent,
  * the call is not retried
  *
@@ -203,15 +207,15 @@ CARDBOX_API cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, c
 /**
  * The part and the version of a box to read. If all members are 0 (`{0}`), the whole current box is
  * read. `tail` must not be combined with `offset` or `limit`. At most one of at_version, at_length
- * and at_time may be set. An earlier version of a box is an earlier list of ids; the cards have
- * their current contents. cardbox_card_revisions reads earlier contents of a card.
+ * and at_time may be set. An earlier version of a box is an earlier list of ids; functions that
+ * read cards return their current contents.
  */
 typedef struct cardbox_read_options {
-    size_t tail;         /**< the last ids, this number of them; 0: not set */
+    size_t tail;         /**< read this number of ids at the end; 0: not set */
     size_t offset;       /**< number of ids to skip at the start */
     size_t limit;        /**< maximum number of ids; 0: to the end */
     int64_t at_version;  /**< the ids at this version; 0: not set */
-    int64_t at_length;   /**< the first ids of the current list, this number of them; 0: not set */
+    int64_t at_length;   /**< read this number of the first current ids; 0: not set */
     const char *at_time; /**< the ids at this time, RFC 3339 with a UTC offset; NULL: not set */
 } cardbox_read_options;
 
@@ -271,11 +275,12 @@ typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
  * @param tenant   the tenant
  * @param box_id   the box
  * @param options  the part and the version; NULL: the whole box now
- * @param page     called for each page, in the order of positions; for an empty box called once
+ * @param page     called for each page, in the order of positions; if there are no ids to read,
+ * called once
  * @param arg      passed to `page`
  * @param err      may be NULL
  * @return CARDBOX_OK, also if the callback returned false; else as cardbox_load_box. If an error is
- * returned, the pages before it are correct
+ * returned, the pages that the callback has received are correct
  *
  * Thread safety: that of the handle `db`.
  */
@@ -284,9 +289,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_box_each_page(
     cardbox_box_page page, void *arg, cardbox_error *err);
 
 /**
- * Reads many boxes in one statement.
+ * Reads many boxes with one statement.
  *
- * @param out      receives the boxes in the order of `box_ids`, each once, and the missing ids
+ * @param out      receives the boxes in the order of `box_ids`, each once, and the ids of boxes
+ * that do not exist or do not have the requested version
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_ids  `count` ids
@@ -303,10 +309,10 @@ cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant, const c
                    size_t count, const cardbox_read_options *options, cardbox_error *err);
 
 /**
- * Reads a box and the cards that its ids refer to, with one statement.
+ * Reads the cards to which the ids of a box refer.
  *
- * @param out      receives the cards in the order of the box, duplicates repeated, and the missing
- * ids: each id without a readable card once
+ * @param out      receives the cards in the order of the box, with repetitions, and the missing
+ * ids: each id without a readable card, once
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box
@@ -322,9 +328,8 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
 
 /**
  * Lists one page of the boxes that contain a card now, newest first (by created_at, then by box
- * id). Boxes are examined until the page is full, by several statements if there are more than
- * CARDBOX_BOXES_WALK_MAX. If fewer than `limit` boxes contain the card, every box of the tenant is
- * examined.
+ * id). Boxes are examined until the page is full or no box is left, with several statements if
+ * necessary (see CARDBOX_BOXES_WALK_MAX).
  *
  * @param out      receives the page: boxes without their card ids (card_count is 0);
  * cardbox_boxes_cursor returns the cursor of the next page

@@ -29,7 +29,8 @@ extern "C" {
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID (the input does not satisfy the schema); CARDBOX_NOT_FOUND
  * (no such ability, card, box, ...); and the statuses of the SDK function that does the same as the
- * ability. For an input that does not satisfy the schema, err->message contains a JSON Pointer
+ * ability. If the input does not satisfy the schema, err->message contains a JSON Pointer to the
+ * wrong value
  *
  * Thread safety: that of the handle `db`.
  */

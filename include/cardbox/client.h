@@ -1,8 +1,8 @@
 /*
  * client.h: handles of type `cardbox *`. There are three kinds: cardbox_open makes a pool of
  * connections, cardbox_begin makes a transaction on a pool, and cardbox_borrow makes a handle for a
- * connection of the caller. Functions with a parameter `db` accept each kind, but cardbox_begin
- * accepts a pool only.
+ * connection of the caller. Functions with a parameter `db` accept handles of every kind, but
+ * cardbox_begin accepts only a pool.
  */
 #ifndef CARDBOX_CLIENT_H
 #define CARDBOX_CLIENT_H
@@ -19,31 +19,36 @@ typedef struct cardbox cardbox;
 /** The struct of libpq's PGconn, declared here so that this header does not include libpq-fe.h. */
 struct pg_conn;
 
-/** Options of a pool. Start from CARDBOX_OPTIONS_INIT. 0 or NULL selects the default of an option.
- */
+/** Options of a pool. Start from CARDBOX_OPTIONS_INIT. An option that is 0 or NULL has its
+ * default. */
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment variables. The `options` of
-     * the string, or else PGOPTIONS, may have 1000 bytes. These options apply, except for the
-     * settings that CardBox itself sets: statement_timeout, search_path, plan_cache_mode,
+     * the string, or PGOPTIONS if the string has no `options`, may have 1000 bytes. In these
+     * options, CardBox may override the settings statement_timeout, search_path, plan_cache_mode,
      * enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
      * default_transaction_isolation, standard_conforming_strings and row_security. */
     const char *conninfo;
-    const char *application_name; /**< the name in pg_stat_activity; default "cardbox" */
-    unsigned pool_min;            /**< idle connections that stay open; default 0 */
+    const char *application_name; /**< the name in pg_stat_activity, unless `conninfo` or PGAPPNAME
+                                       has another; default "cardbox" */
+    unsigned pool_min;            /**< number of connections that cardbox_open opens (at least one),
+                                       and that are not closed because they are idle; default 0 */
     unsigned pool_max;            /**< maximum number of connections; default 8 */
     unsigned acquire_timeout_ms; /**< maximum wait for a free connection, then CARDBOX_BUSY; default
                                     5000 */
     unsigned connect_timeout_ms; /**< time limit for each address of a host, rounded up to whole
                                     seconds, at least 2 s; default 5000 */
     unsigned statement_timeout_ms; /**< time limit of each statement; default 30000 */
-    unsigned retry_timeout_ms; /**< how long a call is retried while the database is away; default
-                                  10000 */
-    unsigned max_lifetime_s;   /**< age at which a connection is replaced, +-10 %; default 1800 */
-    unsigned idle_timeout_s;   /**< connections beyond pool_min that were idle for longer are closed
-                                  when a call returns its connection; default 300 */
-    bool no_retry;             /**< true: calls are not retried after a lost connection */
-    bool no_named_statements;  /**< true: for use with PgBouncer in transaction mode */
+    unsigned retry_timeout_ms; /**< time after which a failed call is not retried any more; default
+                                    10000 */
+    unsigned max_lifetime_s;   /**< age, +-10 %, at which a connection is closed instead of being
+                                    used again; default 1800 */
+    unsigned idle_timeout_s;   /**< idle time after which connections beyond pool_min are closed,
+                                    when a call returns its connection; default 300 */
+    bool no_retry;             /**< true: failed calls are not retried, except appends to boxes that
+                                    were batched */
+    bool no_named_statements;  /**< true: statements are not prepared, for use with PgBouncer in
+                                    transaction mode */
 } cardbox_options;
 
 #define CARDBOX_OPTIONS_INIT                                                                       \
@@ -69,7 +74,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_open(cardbox **out,
                                                           cardbox_error *err);
 
 /**
- * Closes a pool and frees it. Transactions on the pool must have ended.
+ * Closes a pool and frees it. Transactions, writers and scans on the pool must have ended.
  *
  * @param db  a pool; NULL does nothing; another handle is ended as by cardbox_rollback. In a child
  * process after fork, only memory is freed, and nothing is sent on the connections
@@ -82,9 +87,9 @@ CARDBOX_API void cardbox_close(cardbox *db);
  * Begins a transaction (READ COMMITTED) on one of the pool's connections.
  *
  * Calls with the handle `tx` are part of the transaction. Writes with `tx` are not stored and not
- * visible to other transactions before cardbox_commit. Calls with `tx` are not retried: if the
- * connection is lost, every later call returns CARDBOX_UNAVAILABLE, and the caller repeats the
- * transaction from cardbox_begin.
+ * visible to other transactions before cardbox_commit. Calls with `tx` are not retried. If the
+ * connection is lost, later statements of the transaction fail with CARDBOX_UNAVAILABLE, and the
+ * caller has to repeat the transaction from cardbox_begin.
  *
  * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
  * @param db   a pool
@@ -103,12 +108,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * The caller still owns the connection. On the caller's connection, CardBox sends only the
  * statements of calls with the handle: no BEGIN, no COMMIT, no settings, no prepared statements.
  * When a call begins, the connection must be idle, blocking and not in pipeline mode. If the caller
- * has not begun a transaction, each statement is committed by itself. The connection's
- * statement_timeout is the only time limit of the calls.
+ * has not begun a transaction, each statement is committed by itself. CardBox sets no time limit
+ * for these calls; the limits of the connection apply, such as statement_timeout.
  *
  * @param tx  receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
- * which for such a handle send nothing
- * @param conn  a PGconn, which must not be closed before `tx` is freed
+ * which send nothing for a handle of cardbox_borrow
+ * @param conn  an open PGconn of the caller, who must not close it before `tx` is freed
  * @param err   may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (NULL, a broken or busy connection, another client_encoding
  *         than UTF8), CARDBOX_NOMEM
@@ -145,13 +150,14 @@ CARDBOX_API void cardbox_rollback(cardbox *tx);
 
 /** The counters of a pool. */
 typedef struct cardbox_pool_stats {
-    unsigned open;    /**< connections that exist */
+    unsigned open;    /**< connections that are open or being opened */
     unsigned idle;    /**< connections that are free */
     unsigned waiting; /**< threads that wait for a connection */
     uint64_t opened;  /**< connections opened since cardbox_open */
     uint64_t failed;  /**< failed attempts to open a connection */
-    uint64_t lost;    /**< connections that broke while in use or idle */
-    uint64_t retried; /**< how often calls were retried, mostly after a lost connection */
+    uint64_t lost;    /**< connections that were closed because they broke or a statement timed
+                           out */
+    uint64_t retried; /**< how often a failed statement was sent again */
 } cardbox_pool_stats;
 
 /**
@@ -165,8 +171,8 @@ typedef struct cardbox_pool_stats {
 CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
 
 /**
- * Checks with a statement that the database can be reached. With a pool, cardbox_ping is retried as
- * other calls are.
+ * Checks with a statement that the database can be reached. With a pool, cardbox_ping is retried
+ * after a lost connection.
  *
  * @param db   any handle
  * @param err  may be NULL

@@ -2,7 +2,8 @@
  * content.h: constructors of the content classes, and the check of content. A card's content may be
  * any JSON value. If the content is an object whose "__type__" names a content class, CardBox knows
  * its fields. Each constructor returns JSON text for cardbox_card.content, with every field of the
- * class; an unset field is null. The caller frees the text with cardbox_free.
+ * class; an unset field is null, or "" for the description of a schema field. The caller frees the
+ * text with cardbox_free.
  */
 #ifndef CARDBOX_CONTENT_H
 #define CARDBOX_CONTENT_H
@@ -17,9 +18,10 @@ extern "C" {
 CARDBOX_API void cardbox_free(void *text);
 
 /**
- * Checks content of a known class and returns its normal form: every field is present, statuses and
- * the names of schema fields are trimmed, and times are in UTC. Members that are no fields of the
- * class are kept, after the fields.
+ * Checks content of a known class and returns its normal form: every field is present, and times
+ * are in UTC. White space around the names and descriptions of schema fields, and around status and
+ * after_execution of tool results, is removed. Members that are no fields of the class are kept,
+ * after the fields.
  *
  * @param out      receives new text, to be freed with cardbox_free, or NULL: only check. Content of
  * no known class is copied unchanged
@@ -117,7 +119,7 @@ cardbox_tool_call_content(char **out, const char *tool_name, const char *argumen
  * Makes a ToolResultContent.
  *
  * @param out              receives new text, which the caller frees with cardbox_free
- * @param status           "success" or another text, which is trimmed and must not be empty
+ * @param status           "success" or another text, which must not be empty
  * @param after_execution  "suspend" or "terminate"
  * @param result           JSON text of any value, or NULL
  * @param error  if `status` is "success": NULL; else JSON text of an object with non-empty strings

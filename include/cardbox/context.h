@@ -16,7 +16,7 @@ extern "C" {
 typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
     CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
-    CARDBOX_FORMAT_ENTRIES = 2    /**< the stored JSON of the entries or cards, unchanged */
+    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards as JSON, instead of messages */
 } cardbox_format;
 
 /** The messages for a model. Opaque; free with cardbox_context_free. */
@@ -37,8 +37,8 @@ typedef struct cardbox_context_options {
 /**
  * Builds the context of an entry: the messages for a model that continues the session after this
  * entry. The last compaction on the path to the entry replaces the entries that it summarizes. Tool
- * calls and tool results are paired so that the model's API accepts them. The same entries always
- * produce the same bytes. Runs one statement.
+ * calls and tool results are paired so that the model's API accepts them. The bytes of the messages
+ * depend only on the entries. Runs one statement.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -75,11 +75,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * Builds the context of a box from its cards. The role of a card is `role` of its metadata, else
- * the role of its type, else user. Tool calls are cards with ToolCallContent, and the tool_calls of
- * cards with the role assistant. Tool results are cards with ToolResultContent or with the role
- * "tool"; tool_call_id names the call. Cards of the types sys.tools and meta.parent_pointer are
- * left out. Tool calls and tool results are paired as by cardbox_build_context. Runs one statement.
+ * Builds the context of a box from its cards. A card with ToolCallContent is a tool call. A card
+ * with ToolResultContent or the role "tool" is a tool result; its tool_call_id names the call. The
+ * role of other cards is `role` of the metadata, else the role of the type, else user. The
+ * tool_calls of a card with the role assistant are tool calls too. Cards of the types sys.tools and
+ * meta.parent_pointer are left out. Tool calls and tool results are paired as by
+ * cardbox_build_context. Runs one statement.
  *
  * @param out      receives the context
  * @param db       any handle
@@ -130,9 +131,9 @@ CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
 CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
 
 /**
- * Returns a digest of the system text and of the messages 0 to `index` of a context. If the digests
- * of two contexts of one format are equal, their system texts and their messages 0 to `index` are
- * equal.
+ * Returns a digest of the system text and of the messages 0 to `index` of a context. The digest is
+ * a hash of 128 bits. Equal digests of two contexts of one format mean that their system texts and
+ * their messages 0 to `index` are equal.
  *
  * @param out      receives 32 hexadecimal digits and a NUL
  * @param context  a context
@@ -146,8 +147,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
                                                                     size_t index);
 
 /**
- * Returns the index of the first message that differs in two contexts of one format. A model's
- * prompt cache can be used for the messages before this index.
+ * Returns the index of the first message that differs in two contexts of one format; 0 if the
+ * system texts differ. A model's prompt cache can be used for the messages before this index.
  *
  * @param a  a context
  * @param b  another context of the same format

@@ -1,6 +1,6 @@
 /*
- * ids.h: functions that make and check ids. Ids are opaque text. An id that CardBox makes is a
- * UUIDv7 (RFC 9562) in lower case.
+ * ids.h: functions that make and check UUIDs. The id of a box must be a UUID; the ids of cards,
+ * sessions and tasks may be any text.
  */
 #ifndef CARDBOX_IDS_H
 #define CARDBOX_IDS_H
@@ -15,7 +15,8 @@ extern "C" {
 #define CARDBOX_UUID_SIZE 37
 
 /**
- * Makes a new UUIDv7. Each id sorts after all ids that the same process made before.
+ * Makes a new UUIDv7 in lower case. The new id sorts after all ids that cardbox_uuid7 made before
+ * in the same process.
  *
  * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
  *
@@ -25,14 +26,14 @@ extern "C" {
 CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
 
 /**
- * Makes a UUID that depends only on `key` and `part`. An agent that repeats a turn makes the same
- * ids again, so its writes change nothing.
+ * Makes a UUID that depends only on `key` and `part`. If the key is the id of an agent's turn, a
+ * repetition of the turn makes the same ids, so that its writes can be repeated.
  *
  * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the timestamp of `key`.
- * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest, like all other bits.
+ * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest.
  *
  * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
- * @param key   an id of the agent's turn; NULL counts as ""
+ * @param key   for example the id of an agent's turn; NULL counts as ""
  * @param part  a name that distinguishes the ids of one turn, such as "call"; NULL counts as ""
  *
  * Thread safety: any thread.

@@ -11,15 +11,15 @@
  *
  * Each function returns a new reference, which the caller releases with json_decref. The reference
  * stays valid after the card or context is freed. If a function returns NULL, `error`, which may be
- * NULL, has the reason and the position in the JSON text. An empty error.text means that memory is
- * exhausted.
+ * NULL, has the reason and the position in the JSON text. If error.text is empty, memory is
+ * exhausted, or the struct of the card is not valid.
  *
- * jansson can't represent all JSON that cards may contain. Unpaired surrogates and integers that
- * exceed 64 bits are errors. \u0000 is an error unless `flags` has JSON_ALLOW_NUL. Numbers with a
- * fraction or an exponent become doubles. If members of an object have the same name, the last one
- * is used, unless `flags` has JSON_REJECT_DUPLICATES. Therefore a json_t that is printed may differ
- * from the stored text. If the exact bytes matter, for example for a model's prompt cache, use the
- * stored text instead of json_t.
+ * jansson can't represent all JSON that cards may contain. Unpaired surrogates, and numbers that
+ * exceed a 64-bit integer or a double, are errors. \u0000 is an error unless `flags` has
+ * JSON_ALLOW_NUL. Numbers with a fraction or an exponent become doubles. If members of an object
+ * have the same name, the last one is used, unless `flags` has JSON_REJECT_DUPLICATES. Therefore a
+ * json_t that is printed may differ from the stored text. If the exact bytes matter, for example
+ * for a model's prompt cache, use the stored text instead of json_t.
  */
 #ifndef CARDBOX_JANSSON_H
 #define CARDBOX_JANSSON_H

@@ -1,13 +1,13 @@
 /*
- * ledger.h: the ledger of agents, which are tasks, their messages and their calls. Messages never
- * change. The functions of <cardbox/task.h> write the ledger; programs that run agents on their own
- * may write it with the functions of this header. Times are milliseconds since 1970 (UTC), from 0
- * to the end of the year 9999.
+ * ledger.h: the ledger: the tasks of agents, their messages and their calls. Messages never change.
+ * Workers write the ledger with the functions of <cardbox/task.h>. Programs that run agents without
+ * these functions may write the ledger with the functions of this header. Times are milliseconds
+ * since 1970 (UTC), from 0 to the end of the year 9999.
  *
  * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string of UTF-8
- * can't contain. Therefore a member T for such a text has a companion T_json, which is the text as
- * a JSON string with quotes. Writes use T_json, or T if T_json is NULL. Reads set both members:
- * T_json is exact, and T has U+FFFD instead of these characters.
+ * can't contain. Therefore most members T for such a text have a companion T_json, which is the
+ * text as a JSON string with quotes. Writes use T_json, or T if T_json is NULL. Reads set both
+ * members: T_json is exact, and T has U+FFFD instead of these characters.
  */
 #ifndef CARDBOX_LEDGER_H
 #define CARDBOX_LEDGER_H
@@ -26,7 +26,8 @@ typedef struct cardbox_task {
     const char *parent_task_id;     /**< NULL: none; else an existing task */
     const char *completion_status;  /**< NULL: not finished; else "success", "cancelled", "failed:
                                        ..." or another text, up to CARDBOX_TASK_STATUS_MAX bytes */
-    const char *system_prompt;      /**< a text or ""; this or system_prompt_json is required */
+    const char *system_prompt;      /**< a text or ""; system_prompt or system_prompt_json is
+                                         required */
     const char *system_prompt_json; /**< the text as a JSON string */
     int64_t created_at;             /**< ms; required: 0 is the year 1970 */
     int64_t updated_at;             /**< ms; required */
@@ -38,7 +39,8 @@ typedef struct cardbox_task {
                         end of its lease; 0: no worker may claim it */
     int64_t message_count; /**< set by reads: number of messages */
     int64_t event_count;   /**< set by reads: number of the last event, see cardbox_task_follow */
-    int32_t attempts; /**< set by reads: claims since the task last slept, without released ones */
+    int32_t attempts; /**< set by reads: number of claims since the task last slept; claims that
+                           released the task do not count */
 } cardbox_task;
 
 #define CARDBOX_TASK_INIT                                                                          \
@@ -54,7 +56,7 @@ typedef struct cardbox_message {
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *task_id;      /**< an existing task */
     const char *role;         /**< "system", "user" or "assistant" */
-    const char *content;      /**< the text; this or content_json is required */
+    const char *content;      /**< the text; content or content_json is required */
     const char *content_json; /**< the text as a JSON string */
     int64_t timestamp;        /**< ms; 0 when written: the database's time */
     const char *metadata;     /**< a JSON object: further metadata of the card, or NULL */
@@ -72,12 +74,12 @@ typedef struct cardbox_message {
  * updated_at and end_message_id. The status can only advance: from pending to in_progress, and to
  * completed or failed. In a finished task, only calls that are completed or failed can be saved. */
 typedef struct cardbox_call {
-    size_t struct_size;       /**< set by CARDBOX_CALL_INIT */
-    const char *call_id;      /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *task_id;      /**< an existing task */
-    const char *ability_name; /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *parameters; /**< the text that the model wrote, mostly JSON; this or parameters_json
-                               is required */
+    size_t struct_size;          /**< set by CARDBOX_CALL_INIT */
+    const char *call_id;         /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *task_id;         /**< an existing task */
+    const char *ability_name;    /**< 1 to CARDBOX_KEY_MAX bytes */
+    const char *parameters;      /**< the text that the model wrote, mostly JSON; parameters or
+                                      parameters_json is required */
     const char *parameters_json; /**< the text as a JSON string */
     const char *status;          /**< "pending", "in_progress", "completed" or "failed" */
     const char *details; /**< mostly JSON; NULL when written: unchanged, or "{}" for a new call */
@@ -97,13 +99,14 @@ typedef struct cardbox_call {
  * CARDBOX_LEDGER_BATCH_INIT. */
 typedef struct cardbox_ledger_batch {
     size_t struct_size;              /**< set by CARDBOX_LEDGER_BATCH_INIT */
-    const cardbox_task *tasks;       /**< tasks; a parent must be before its subtasks */
+    const cardbox_task *tasks;       /**< tasks; a parent in the batch must be before its
+                                          subtasks */
     size_t task_count;               /**< number of tasks */
     const cardbox_message *messages; /**< messages of any tasks */
     size_t message_count;            /**< number of messages */
     const cardbox_call *calls;       /**< calls of any tasks */
-    size_t call_count;               /**< number of calls; the sum of the three numbers may be
-                                        CARDBOX_LEDGER_BATCH_MAX */
+    size_t call_count;               /**< number of calls; the sum of the three numbers is at most
+                                          CARDBOX_LEDGER_BATCH_MAX */
 } cardbox_ledger_batch;
 
 #define CARDBOX_LEDGER_BATCH_INIT                                                                  \
@@ -112,20 +115,19 @@ typedef struct cardbox_ledger_batch {
     }
 
 /**
- * Saves tasks, messages and calls with one statement: all or none.
+ * Saves tasks, messages and calls: all or none.
  *
  * Tasks and calls are inserted or updated; messages are only inserted. Saving an equal message
  * again does nothing, and saving a different message with the same id is a conflict. A save with a
  * later updated_at can reopen a finished task or change its completion status. A cancelled task can
- * be reopened, but its status can't be changed to another one. Workers do not run a task because it
- * was saved, but cardbox_task_spawn and cardbox_task_send make a task run. A save that finishes a
- * task ends the lease of its worker.
+ * be reopened, but its status can't be changed to another one. No worker runs a task because the
+ * task was saved; cardbox_task_spawn and cardbox_task_send make a task due for workers. A save that
+ * finishes a task ends the lease of its worker, and may resume its sleeping parent task.
  *
  * @param db      any handle
  * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8 without control characters
  * @param batch   the tasks, messages and calls
- * @param err     may be NULL; the message contains the id of the task, message or call and the name
- * of the field in the HTTP API
+ * @param err     may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (a task, a parent or a message of a call
  * does not exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
  *
@@ -293,8 +295,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_calls_list(cardbox_ledger *
  * @return the number */
 CARDBOX_API size_t cardbox_ledger_count(const cardbox_ledger *ledger);
 
-/** Returns the number of tasks or messages on all pages of a list. @param ledger a result or NULL
- * @return the number */
+/** Returns the number of tasks or messages on all pages of a list; for other results the number in
+ * the result. @param ledger a result or NULL @return the number */
 CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
 
 /**

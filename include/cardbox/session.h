@@ -1,8 +1,8 @@
 /*
- * session.h: sessions. A session is a tree of entries; each entry is a line of JSON that never
- * changes. Entry ids are unique within their session. A function that reads a path has a parameter
- * `entry_id`: the last entry of the path, which may have children (NULL: the head). The HTTP API
- * calls this parameter `leaf`. Imports and exports are in session_file.h, writers and scans in
+ * session.h: sessions. The entries of a session form a tree, or several trees; each entry is a line
+ * of JSON that never changes. Entry ids are unique within their session. In functions that read a
+ * path, the parameter `entry_id` is the last entry of the path, which may have children. The HTTP
+ * API calls this parameter `leaf`. Imports and exports are in session_file.h, writers and scans in
  * session_writer.h, and contexts in context.h.
  */
 #ifndef CARDBOX_SESSION_H
@@ -17,10 +17,10 @@ extern "C" {
 /** The dialect of a session: the format of its entries. The manual page cardbox(1), ENTRIES,
  * describes the types of entries in both dialects. The numbers of the dialects never change. */
 typedef enum cardbox_dialect {
-    CARDBOX_DIALECT_UNKNOWN = -1, /**< the dialect is not yet known */
+    CARDBOX_DIALECT_UNKNOWN = -1, /**< no entry and no header has determined the dialect yet */
     CARDBOX_DIALECT_PLAIN = 0,    /**< types user, assistant, tool, tool_result, ...; no header */
-    CARDBOX_DIALECT_PI =
-        1 /**< the format of the pi coding agent: a header, then messages and more */
+    CARDBOX_DIALECT_PI = 1 /**< the format of the pi coding agent: usually a header, then messages
+                              and other entries */
 } cardbox_dialect;
 
 /** A session. The texts of the struct are borrowed from the result. */
@@ -30,7 +30,8 @@ typedef struct cardbox_session {
     const char *header;        /**< the header, JSON; NULL: none */
     const char *name;          /**< the name, a JSON string; NULL: none */
     const char *forked_from;   /**< id of the session from which this one was forked; NULL: none */
-    const char *head_entry_id; /**< the entry that the next append continues; NULL: none */
+    const char *head_entry_id; /**< the entry that is the parent of the next appended entry by
+                                    default; NULL: none */
     int64_t entries;
     int64_t version;        /**< increases with every change */
     const char *created_at; /**< RFC 3339 in UTC */
@@ -66,8 +67,9 @@ typedef struct cardbox_session_options {
  * either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (the
- * session exists, and must_be_new was set or the dialect differs); and the connection's. With
- * must_be_new, the call is not retried if the connection is lost after the statement was sent
+ * session exists, and must_be_new was set or the dialect differs; or the session is being deleted
+ * or imported); and the connection's. With must_be_new, the call is not retried if the connection
+ * is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
@@ -162,8 +164,8 @@ typedef struct cardbox_entry {
     const char *type;           /**< "message", "user", ...; "other": the type is unknown */
     const char *role;           /**< "user", "assistant", "tool" or "system"; NULL: none */
     const char *label;          /**< the last label of the entry; NULL: none */
-    const char *missing_parent; /**< id of the parent, if the session has no entry with this id;
-                                   else NULL */
+    const char *missing_parent; /**< parent that the entry names, if it is not in the session or is
+                                     below the entry, so that the entry is a root; else NULL */
     size_t size;                /**< bytes of the entry's JSON */
     const char *json; /**< the stored JSON; NULL: not requested, or longer than json_max */
     int64_t children; /**< in a list of branch points: number of children; else 0 */
@@ -256,17 +258,17 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
     const char *entry_id, size_t from, size_t limit, bool with_json, cardbox_error *err);
 
 /**
- * Compares the paths of two entries, `a` and `b`. The result begins with the last entry that both
- * paths have (side 0), if there is one. The other entries of the path of `a` (side 1) follow, then
- * the other entries of the path of `b` (side 2). The entries of a side are in the order from the
- * root to `a` or `b`.
+ * Finds where the paths of two entries, `a` and `b`, part. The result begins with the last entry
+ * that both paths have (side 0), if there is one. The later entries of the path of `a` (side 1)
+ * follow, then the later entries of the path of `b` (side 2). The entries of a side are in the
+ * order from the root to `a` or `b`.
  *
  * @param out         receives the entries
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param a           an entry
- * @param b           another entry
+ * @param b           an entry
  * @param limit       maximum number of entries of each side; 0: CARDBOX_PAGE_MAX
  * @param json_max    JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all
  * @param err         may be NULL
@@ -324,12 +326,13 @@ CARDBOX_API void cardbox_entries_free(cardbox_entries *entries);
 typedef struct cardbox_session_counts {
     int64_t entries, roots, leaves, branch_points;
     int64_t max_depth;
-    int64_t dangling_parents; /**< entries whose parent is not in the session */
+    int64_t dangling_parents; /**< entries that name a parent but are roots, because the parent is
+                                   not in the session or is below the entry */
 } cardbox_session_counts;
 
 /**
- * Counts the entries, roots, leaves and branch points of a session. The cost is proportional to the
- * number of branches.
+ * Counts the entries, roots, leaves and branch points of a session. The cost grows with the number
+ * of branches.
  *
  * @param out         receives the counts
  * @param db          any handle
@@ -348,8 +351,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_sessi
 /** Options of an append. Start from CARDBOX_SESSION_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_session_append_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
-    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: calls with the same key
-                           append once; or NULL */
+    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: appends to the session
+                             with this key are made once; or NULL */
     int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
                                  version */
     char **answer; /**< receives JSON with the ids and outcomes of the entries, to be freed with
@@ -364,25 +367,25 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries to a session, all or none. The head moves to the last entry. An entry without an
- * id gets an id, and the current time if it has no timestamp. The parent of an entry without a
- * parentId is the previous entry of the call, or for the first entry the head. An entry that is
- * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
- * repeated.
+ * Appends entries to a session, all or none. The head moves to the last entry that is new. An entry
+ * without an id gets an id, and the current time if it has no timestamp. The parent of an entry
+ * without a parentId is the previous entry of the call. If the first entry has no parentId, its
+ * parent is the head. An entry that is already stored with the same bytes stays unchanged and keeps
+ * its parent, so a call can be repeated.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
  * @param entries     JSON objects with a type and the members that the type requires. A parentId
- * (null: a root) must be the id of an entry that is in the session or earlier in `entries`. Line
- * feeds between JSON tokens are removed
+ * (null: a root) must be the id of an entry that is in the session or earlier in `entries`. JSON
+ * that contains line feeds is stored without white space between its tokens
  * @param count       number of entries, up to CARDBOX_ENTRIES_PER_APPEND_MAX
  * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; if a key is set, each entry
  * must have an id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
- * CARDBOX_CONFLICT (an id or the key was used before, or the version or dialect differs);
+ * CARDBOX_CONFLICT (an id or the key has other content, or the version or dialect differs);
  * CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. With expected_version and without a
  * key, the call is not retried if the connection is lost after the statement was sent
  *
@@ -394,8 +397,8 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
                        const cardbox_session_append_options *options, cardbox_error *err);
 
 /**
- * Moves the head of a session to an entry. The next append continues the head, and contexts end at
- * the head by default.
+ * Moves the head of a session to an entry. By default, the head is the parent of the next appended
+ * entry, and contexts end at the head.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
@@ -405,8 +408,8 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
  * @param expected    the entry at which the head must be; "": there must be no head; NULL: any
  * @param err         may be NULL
  * @return CARDBOX_OK, also if the entry is the head already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT
- * (the head is not at `expected`); CARDBOX_INVALID; and the connection's. If `expected` is not
- * NULL, the call is not retried if the connection is lost after the statement was sent
+ * (the head is not at `expected`); CARDBOX_INVALID; and the connection's. A call with `expected` is
+ * not retried if the connection is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
@@ -436,8 +439,9 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
 /**
  * Deletes a session permanently, with all its lines. The session can't be read any more as soon as
  * the first part of its lines is deleted. The function deletes the lines in the transaction of
- * `db`, or, if `db` is a pool, in several short transactions. After a failure, a repeated call or
- * gc deletes the remaining lines. As long as lines remain, no session with this id can be created.
+ * `db`, or, if `db` is a pool, in several short transactions. If a later transaction fails, a
+ * repeated call or gc deletes the remaining lines. As long as lines remain, no session with this id
+ * can be created.
  *
  * @param db          any handle
  * @param tenant      the tenant

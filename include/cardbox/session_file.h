@@ -1,7 +1,7 @@
 /*
- * session_file.h: export and import of sessions as files in JSON Lines. An export returns the bytes
- * that were imported, or converts the session to the other dialect. An import accepts any bytes,
- * and reports the lines that have problems.
+ * session_file.h: export and import of sessions as files in JSON Lines. An export returns the
+ * stored lines, or converts them to the other dialect. An import accepts any bytes, and reports the
+ * lines that have problems.
  */
 #ifndef CARDBOX_SESSION_FILE_H
 #define CARDBOX_SESSION_FILE_H
@@ -23,12 +23,13 @@ extern "C" {
 typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
 
 /**
- * Exports a session as JSON Lines: byte for byte the lines that were imported and appended, in
- * their order. If `db` is a pool, all lines are read in one snapshot. If `db` is a transaction, its
- * isolation level applies. If an imported line has no id, its id, its parent or its first kept
- * entry may depend on its line number. If the number of such a line is different in the export, its
- * id, parentId and firstKeptEntryId are added at its end. The export needs about 2 MiB of memory,
- * or the size of the longest line, and up to 16 MiB for the ids of entries.
+ * Exports a session as JSON Lines: the lines that were imported and appended, in their order. If
+ * `db` is a pool, all lines are read in one snapshot. If `db` is a transaction, its isolation level
+ * applies. If an imported line has no id, its id, its parent or its first kept entry may depend on
+ * its line number. If such a line has another number in the export, its id, parentId and
+ * firstKeptEntryId are added at its end. Apart from these additions, the export has the stored
+ * bytes of the lines. The lines are read in pages, so the export does not need memory for the whole
+ * session.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -37,9 +38,9 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
  * @param take        callback that receives the parts
  * @param arg         passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_OK, also if `take` ended the export; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (`db` is
- * a transaction without a common snapshot, and the session was deleted meanwhile); CARDBOX_INVALID;
- * and the connection's
+ * @return CARDBOX_OK, also if `take` ended the export; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (without
+ * a pool: the session was deleted meanwhile); CARDBOX_TOO_LARGE; CARDBOX_INVALID; and the
+ * connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -50,10 +51,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
                                                                     void *arg, cardbox_error *err);
 
 /**
- * Exports a session in a given dialect. Each converted line contains the original line, so that
- * converting back restores the entries. Lines that are no entries of the tree are left out. Content
- * without a counterpart in the other dialect is never part of a context of the converted session.
- * Several copies of the whole session are in memory.
+ * Exports a session in a given dialect. Converted lines contain the original lines, so that
+ * converting back restores the entries. Except for the header, lines that are no entries of the
+ * tree are left out. Content without a counterpart in the other dialect is not part of the contexts
+ * of the converted session. During a conversion, several copies of the whole session are in memory.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -64,8 +65,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
  * @param take        callback that receives the parts
  * @param arg         passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_TOO_LARGE (the session has more than CARDBOX_CONVERT_MAX bytes, and `dialect` is
- * not CARDBOX_DIALECT_UNKNOWN); else as cardbox_session_export
+ * @return as cardbox_session_export, and CARDBOX_TOO_LARGE (the session has more than
+ * CARDBOX_CONVERT_MAX bytes, and `dialect` is not CARDBOX_DIALECT_UNKNOWN)
  *
  * Thread safety: that of the handle `db`.
  */
@@ -85,8 +86,8 @@ typedef ptrdiff_t (*cardbox_session_reader)(void *arg, char *to, size_t size);
 
 /**
  * The outcomes of the lines of an import. Each line is either appended, unchanged, kept or
- * not_kept, so the sum of these counts is `lines`. If a file is imported a second time, all its
- * lines are unchanged, except those that were not kept.
+ * not_kept, so the sum of these counts is `lines`. If a file is imported a second time into a
+ * session that has not changed since, all its lines are unchanged, except those that were not kept.
  */
 typedef struct cardbox_import_counts {
     uint64_t lines;     /**< number of all lines of the file */
@@ -104,11 +105,11 @@ typedef struct cardbox_session_report cardbox_session_report;
 
 /**
  * Imports a session file (JSON Lines, either dialect) with any content. If the session does not
- * exist, the session is created. Importing the same file again writes nothing. Importing a longer
+ * exist, the session is created. Importing the same file again appends nothing. Importing a longer
  * version of the file appends the new lines. Importing a file again also completes an interrupted
  * import. Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored
- * too, so that an export is byte for byte the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
- * stored. The import needs about 15 MiB of memory, or six times the size of the longest line.
+ * too, so that an export can reproduce the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
+ * stored. The memory of the import depends on the longest line, not on the size of the file.
  *
  * @param out         receives the report; may be NULL
  * @param db          any handle
@@ -119,9 +120,10 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param read        callback that reads the file
  * @param arg         passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID (an argument, no session id,
- * or a failed read); CARDBOX_CONFLICT (the file is of another session or dialect); and the
- * connection's. If reading the file fails, earlier lines may have been imported
+ * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID; CARDBOX_CONFLICT (the file is
+ * of another session or dialect, or the session was deleted); and the connection's. If the file
+ * can't be read, or no session id is known, CARDBOX_INVALID is returned. If reading the file fails,
+ * earlier lines may have been imported
  *
  * Thread safety: that of the handle `db`.
  */
@@ -149,14 +151,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     bool force, const void *bytes, size_t len, cardbox_error *err);
 
 /**
- * Returns the report as a JSON object. The members session_id, dialect, changed, version, lines,
- * blank, headers, appended, unchanged, kept and not_kept describe the import. The members entries,
- * roots, leaves, branch_points, dangling_parents and max_depth describe the session. The members
- * duplicates, conflicts, cycles, bad, torn and not_in_context count the issues of the file. The
- * member not_in_context is the number of entries that are never part of a context, because their
- * type is unknown or they have no content. The member issues is an array of up to 10,000 objects
- * with line, kind, reason, and for most kinds the id of the entry or the byte offset `at`. The
- * array contains only the first 100 of the entries that are never part of a context.
+ * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, changed,
+ * version, lines, blank, headers, appended, unchanged, kept and not_kept describe the import. The
+ * members entries, roots, leaves, branch_points, dangling_parents and max_depth describe the
+ * session. The members duplicates, conflicts, cycles, bad, torn and not_in_context count the issues
+ * of the file. The member not_in_context is the number of entries that are never part of a context,
+ * because their type is unknown or they have no content. The member issues is an array of up to
+ * 10,000 objects with line, kind, reason, and in some cases the id of the entry or the byte offset
+ * `at`. The array contains only the first 100 of the objects whose kind is not_in_context.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

@@ -18,10 +18,12 @@ typedef struct cardbox_session_writer cardbox_session_writer;
 /** Options of a writer. Start from CARDBOX_WRITER_OPTIONS_INIT. */
 typedef struct cardbox_writer_options {
     size_t struct_size; /**< set by CARDBOX_WRITER_OPTIONS_INIT */
-    const char *key; /**< or NULL; entries without an id get ids that are derived from this key and
-                        their number, so that a repeated run of the program makes the same ids */
+    const char *key; /**< NULL: entries without an id get new ids. With a key, these ids are derived
+                          from the key and a number, so that a repeated run of the program makes the
+                          same ids */
     /** RFC 3339: the timestamp of entries without a timestamp and an id; NULL: the time of each
-     * call. Required with a key, because a repeated run must write the same bytes. */
+     * call. A timestamp is required with a key, because a repeated run must write the same
+     * bytes. */
     const char *timestamp;
     unsigned buffered; /**< maximum number of entries of a batch, up to
                           CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
@@ -53,7 +55,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_open(
 
 /**
  * Appends a user's message to the batch of the writer. If the batch is full (`buffered` entries, or
- * 1 MiB), it is sent before. cardbox_session_flush sends an incomplete batch.
+ * 1 MiB), the batch is sent before the message is added. cardbox_session_flush sends an incomplete
+ * batch.
  *
  * @param writer        a writer of a session of the dialect plain
  * @param content  the text of the message
@@ -88,7 +91,7 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_assistant(
  * Appends a tool call.
  *
  * @param writer        a writer of a session of the dialect plain
- * @param tool_call_id  the id of the tool call; its result has the same tool_call_id
+ * @param tool_call_id  an id for the tool call; its result has the same tool_call_id
  * @param name          the name of the tool
  * @param params        the parameters of the tool call, JSON; NULL: {}
  * @param parent        as for cardbox_session_append_user
@@ -134,8 +137,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_entry(
     cardbox_session_writer *writer, const char *json, cardbox_error *err);
 
 /**
- * Sends the entries that are not yet sent. If they can't be written, they stay in the writer, and
- * the next flush or append sends them again.
+ * Sends the entries of the batch. If they can't be written, they stay in the writer, and the next
+ * flush sends them again.
  *
  * @param writer  a writer
  * @param err     may be NULL
@@ -166,7 +169,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_close(cardbox_sessi
 typedef struct cardbox_session_scan cardbox_session_scan;
 
 /**
- * Begins a scan of a session of any length. Only one page of entries at a time is in memory.
+ * Begins a scan of a session of any length. A scan reads the entries in pages.
  *
  * @param out         receives the scan
  * @param db          any handle, which must not be ended before the scan

@@ -3,8 +3,9 @@
  * their events. Workers claim tasks, renew the leases, write to tasks and finish them.
  *
  * A worker has a lease on each task that it runs, and renews the lease. Every write of a worker
- * contains the lease. If another worker has claimed the task, or the task is finished, a worker's
- * write returns CARDBOX_CONFLICT with cardbox_error.lease_lost and writes nothing.
+ * contains the lease. If the task was claimed by another worker, finished, released or put to
+ * sleep, a write with the earlier lease returns CARDBOX_CONFLICT with cardbox_error.lease_lost and
+ * writes nothing.
  */
 #ifndef CARDBOX_TASK_H
 #define CARDBOX_TASK_H
@@ -64,8 +65,8 @@ CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], c
                                               cardbox_error *err);
 
 /**
- * Appends a user's message to a task and resumes a sleeping task. A worker that is running the task
- * does not finish it before it has read the message.
+ * Appends a user's message to a task and resumes a sleeping task. If a worker runs the task, its
+ * writes with `seen` do not finish the task before the worker has read the message.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -93,7 +94,8 @@ CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
  * @param task_id  the task
  * @param reason   a text that is stored with the task; NULL counts as ""
  * @param err      may be NULL
- * @return as cardbox_task_send
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT ("Task X is already completed");
+ * CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -120,7 +122,7 @@ CARDBOX_API cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant,
 typedef struct cardbox_lease {
     const char *tenant;  /**< the tenant */
     const char *task_id; /**< the task */
-    int64_t epoch;       /**< number of the claim */
+    int64_t epoch;       /**< number that the claim has assigned to the lease */
 } cardbox_lease;
 
 /** Options of a claim. Start from CARDBOX_CLAIM_OPTIONS_INIT. */
@@ -132,8 +134,8 @@ typedef struct cardbox_claim_options {
     size_t tenant_count;        /**< number of tenants; at least 1 unless tenants is NULL */
     unsigned limit;             /**< maximum number of tasks, 1 to CARDBOX_PAGE_MAX */
     unsigned lease_ms;          /**< duration of the leases; 0: 15000 */
-    unsigned max_attempts; /**< a task fails if this number of successive claims ended because the
-                              worker died; 0: 5 */
+    unsigned max_attempts; /**< a task fails if this number of successive claims ended without a
+                                write that ends the lease, mostly because the worker died; 0: 5 */
     bool take_over; /**< true: also claim tasks on which `owner` has a lease, for the first claim
                        after a restart */
 } cardbox_claim_options;
@@ -150,7 +152,8 @@ typedef struct cardbox_claims cardbox_claims;
 typedef struct cardbox_claim {
     cardbox_lease lease;        /**< the lease, for writes to the task */
     const char *parent_task_id; /**< id of the parent, or NULL */
-    int32_t attempts;           /**< number of claims since the task last slept, with this one */
+    int32_t attempts;           /**< number of claims since the task last slept, with this one;
+                                     claims that released the task do not count */
     int32_t failed_calls; /**< number of calls that the previous worker left open; the claim has set
                              them to failed */
     bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts. Only
@@ -158,7 +161,7 @@ typedef struct cardbox_claim {
 } cardbox_claim;
 
 /**
- * Claims tasks that can run. Each task is assigned to one worker only.
+ * Claims tasks that can run. A task is assigned to one worker at a time.
  *
  * If a worker has died, its tasks can be claimed when their leases expire. A claim sets the open
  * calls of the previous worker to failed; they are not repeated.
@@ -195,7 +198,8 @@ CARDBOX_API void cardbox_claims_free(cardbox_claims *claims);
 typedef enum cardbox_lease_state {
     CARDBOX_LEASE_RENEWED = 1,  /**< the lease was renewed: it lasts lease_ms from now */
     CARDBOX_LEASE_HELD = 2,     /**< the lease is valid, but was not renewed: the task was locked */
-    CARDBOX_LEASE_LOST = 3,     /**< lost: another worker has the task, or the task is finished */
+    CARDBOX_LEASE_LOST = 3,     /**< lost: another worker has the task, or the task was finished,
+                                     released or put to sleep */
     CARDBOX_LEASE_CANCELLED = 4 /**< the lease is lost, since the task was cancelled */
 } cardbox_lease_state;
 
@@ -220,7 +224,8 @@ CARDBOX_API cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, card
 typedef enum cardbox_ending {
     CARDBOX_GOES_ON = 0,    /**< the lease continues */
     CARDBOX_FINISHED = 1,   /**< the task is finished */
-    CARDBOX_SLEEPS = 2,     /**< the task sleeps until a message or a time */
+    CARDBOX_SLEEPS = 2,     /**< the task sleeps until a message arrives, a subtask ends, or a time
+                                 has come */
     CARDBOX_HANDED_BACK = 3 /**< the task is released: any worker may claim it at once */
 } cardbox_ending;
 
@@ -238,8 +243,8 @@ typedef struct cardbox_task_write {
                      role user exists, the task does not finish or sleep. Negative: not checked */
     bool awaits_subtasks; /**< for CARDBOX_FINISHED: true: if subtasks are not finished, the task
                              sleeps instead, and the end of each subtask resumes it */
-    int64_t sleep_until; /**< for CARDBOX_SLEEPS: when the task is resumed, ms; 0: only by a message
-                            or a subtask's end */
+    int64_t sleep_until;  /**< for CARDBOX_SLEEPS: when the task is resumed at the latest, ms; 0:
+                               only by a message or the end of a subtask */
 } cardbox_task_write;
 
 #define CARDBOX_TASK_WRITE_INIT                                                                    \
@@ -276,8 +281,8 @@ CARDBOX_API cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *d
 
 /**
  * Publishes a chunk of a message, which the model is still generating, to the followers of the
- * task. Chunks are deleted when the message is saved or the lease ends. A crash of PostgreSQL
- * deletes all chunks.
+ * task. Chunks are deleted when the message is saved or the lease ends, and by the first chunk of
+ * another message. A crash of PostgreSQL deletes all chunks.
  *
  * @param db          any handle
  * @param lease  the lease of the task
@@ -300,8 +305,8 @@ CARDBOX_API cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox
 typedef struct cardbox_waiter cardbox_waiter;
 
 /**
- * Opens a waiter, which listens for notifications. Through a connection pooler in transaction mode
- * no notification arrives, and every wait lasts for its timeout.
+ * Opens a waiter, which listens for notifications. Through a connection pooler in transaction mode,
+ * notifications do not arrive, and waits end by their timeouts.
  *
  * @param out  receives the waiter
  * @param options  options of the connection, as for cardbox_open
@@ -322,7 +327,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_waiter_open(cardbox_waiter 
  * Waits until a notification arrives or the timeout expires. Notifications mean that there may be a
  * task to claim.
  *
- * @param waiter      the waiter; a lost connection counts as a notification, and is opened again
+ * @param waiter      the waiter; a lost connection counts as a notification, and the next wait
+ * opens it again
  * @param timeout_ms  maximum time to wait, which should be a few seconds
  * @return whether a notification arrived
  *
@@ -358,7 +364,8 @@ typedef struct cardbox_task_event {
                   "chunk". A chunk is a part of a message that is being generated. The last chunks
                   may be missing; the event "message" with the same ref has the complete text */
     const char *ref;  /**< id of the message or call; for "created" the parent task; or NULL */
-    const char *how;  /**< claimed: the worker; message: the role; else the status */
+    const char *how;  /**< claimed: the worker; message: the role; call, completed: the status; else
+                           NULL */
     int64_t at; /**< time of the event, ms; for "message" the message's timestamp; for "chunk" 0 */
     const char *text; /**< message, chunk: the text; completed: why it was cancelled, or NULL */
     const char *text_json; /**< `text` as a JSON string */
@@ -373,7 +380,7 @@ typedef struct cardbox_task_events cardbox_task_events;
 
 /**
  * Reads the events of a task after a position, in order and without gaps, and then the chunks of
- * the message that is being generated. A result has a limited size: call again until the result is
+ * the message `follow->message_id`. A result has a limited size: call again until the result is
  * empty.
  *
  * @param out     receives the events

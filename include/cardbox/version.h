@@ -1,6 +1,6 @@
 /*
- * version.h: the version of the library, which the Makefile reads from this file, and the attribute
- * macros of exported functions.
+ * version.h: the version of the library, and the attribute macros of exported functions. The
+ * Makefile reads the version from this file.
  */
 #ifndef CARDBOX_VERSION_H
 #define CARDBOX_VERSION_H

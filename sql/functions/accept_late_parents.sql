@@ -1,12 +1,12 @@
--- accept_late_parents: decides which roots can be linked to parents that were imported after them. A link that
--- would close a cycle is rejected: its element of parent_branches becomes NULL. The parameters are those of
--- branch_parents(). Returns the number of accepted links.
+-- accept_late_parents: decides which roots can be linked to parents that were imported after them. The arrays are those
+-- of branch_parents(). If a link would close a cycle, the function rejects the link: the branch's element of
+-- parent_branches becomes NULL. The result `links` is the number of accepted links.
 CREATE OR REPLACE FUNCTION cardbox.accept_late_parents(
     is_late boolean[], INOUT parent_branches integer[], OUT links integer)
 LANGUAGE plpgsql IMMUTABLE
 AS $$
 DECLARE
-    ancestors integer[]; -- for each branch, the index of a branch that is nearer to its root, or its own index
+    ancestors integer[]; -- for each branch, the index of an ancestor branch; its own index if it is a root
     ancestor  integer;
 BEGIN
     links := 0;

@@ -1,5 +1,5 @@
 -- add_event: adds an event to a task, and returns the number of the event. Locks the task's row, so that events get
--- consecutive numbers. The table task_events explains what, ref and how.
+-- consecutive numbers. The definition of the table task_events explains the parameters what, ref and how.
 CREATE OR REPLACE FUNCTION cardbox.add_event(tenant text, task text, what text, ref text, how text) RETURNS bigint
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,5 @@
--- all_ids: returns the whole list of a box as a JSON array. The parameters are columns of card_boxes.
+-- all_ids: returns the whole list of a box as a JSON array. The parameters are values from the row of the box in
+-- card_boxes.
 CREATE OR REPLACE FUNCTION cardbox.all_ids(tenant text, chain uuid, own_from bigint, length bigint, tail jsonb)
 RETURNS jsonb
 LANGUAGE sql STABLE

@@ -1,10 +1,11 @@
--- analyze_grown: analyzes one table that is larger than 64 pages and more than four times the size in
--- PostgreSQL's statistics. Returns the table's name, or no row if there is no such table. If there are several such
--- tables, the function chooses one at random.
+-- analyze_grown: runs ANALYZE for one table that is larger than 64 pages and more than four times its size in
+-- PostgreSQL's statistics. If there are several such tables, the function chooses one at random. Returns the table's
+-- name. Returns no row if no table has grown, or on a standby. If another session has locked the table, ANALYZE skips
+-- the table.
 --
--- A busy cardboxd calls the function every second. A cached plan fits the table sizes for which it was made: a plan
--- made for an empty table reads the whole table. After a first load of 200,000 cards each read took 15 ms, until
--- autovacuum analyzed the table. ANALYZE invalidates the cached plans that use the table, on all connections.
+-- A cached plan fits the table sizes for which it was made. For example, a plan that was made for an empty table may
+-- read the whole table later. After a first load of 200,000 cards each read took 15 ms, until autovacuum analyzed the
+-- table. ANALYZE invalidates the cached plans that use the table, on all connections.
 CREATE OR REPLACE FUNCTION cardbox.analyze_grown()
 RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER

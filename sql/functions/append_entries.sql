@@ -1,31 +1,32 @@
--- append_entries: appends entries to a session, all or none. Locks the session's row. The arrays are parallel:
--- one element for each entry.
+-- append_entries: appends entries to a session, either all new ones or none. Locks the session's row. The arrays are
+-- parallel: one element for each entry.
 --   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
 --   parents       Id of the parent; NULL: the entry is a root.
---   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id.
---                 The first element may be -1: the parent is the head. The head's id is then added to the entry's
---                 JSON. An entry that is already stored keeps its parent, so that a request can be repeated.
+--   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id. The
+--                 first element may be -1: the parent is the session's head, whose id is added to the entry's JSON as
+--                 parentId. If the first entry is already stored, its parent stays the same, so that a request can be
+--                 repeated.
 --   types, roles, sets, targets, labels  Columns of session_lines.
 --   contents      JSON of the entry.
---   expected      Version that the session must have; NULL: any.
+--   expected      Version that the session must have, unless `key` was used before; NULL: any.
 --   key           Idempotency key, or NULL.
 --
 -- Outcomes of the call are:
---   done           At least one entry was appended.
---   unchanged      All entries are already stored.
---   replayed       The key was used before for the same entries.
---   key_reused     The key was used before for other entries.
---   not_found      There is no such session.
---   wrong_version  The session has another version than expected.
---   other_dialect  The session has another dialect, and a header or entries.
---   refused        At least one entry was rejected.
+--   Outcome done: at least one entry was appended.
+--   Outcome unchanged: no entry is new.
+--   Outcome replayed: the key was used before for entries with the same JSON.
+--   Outcome key_reused: the key was used before for other entries.
+--   Outcome not_found: there is no such session.
+--   Outcome wrong_version: the session has another version than expected.
+--   Outcome other_dialect: the session has another dialect than given_dialect, and it has a header or entries.
+--   Outcome refused: at least one entry was rejected, so no entry was appended.
 --
 -- Outcomes of an entry are:
---   appended       It is new.
---   unchanged      It is already stored.
---   conflict       Its id is already used with other content.
---   no_parent      Its parent is not stored, and is not an earlier element.
---   no_target      The labelled entry is not stored, and is not an earlier element.
+--   Outcome appended: the entry is new. If the outcome of the call is refused, the entry was not appended.
+--   Outcome unchanged: the same entry is already stored, or is an earlier element.
+--   Outcome conflict: a stored entry or an earlier element has the entry's id, but other content.
+--   Outcome no_parent: the entry's parent is not stored, and is not an earlier element.
+--   Outcome no_target: the entry is a label. The labelled entry is not stored, and is not an earlier element.
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

@@ -1,5 +1,5 @@
--- append_to_box: makes one append for append_to_boxes(), if the statement there that makes many appends at once
--- can't make it.
+-- append_to_box: makes one append to a box. The function append_to_boxes() calls append_to_box() for each append that
+-- its own first statement did not make.
 --   waits  Whether to wait for a box that another transaction has locked.
 --
 -- Outcomes are:
@@ -8,7 +8,7 @@
 --   3  There is no such box, or it was deleted.
 --   4  The box has another version than expected.
 --   5  The key was used before for other ids.
---   9  Another transaction has locked the box.
+--   9  Another transaction has locked the box, and `waits` is false.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
     tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -44,7 +44,7 @@ BEGIN
     END IF;
     version := head.version + 1;
     length := head.length + jsonb_array_length(ids);
-    made := greatest(clock_timestamp(), head.updated_at); -- times never decrease
+    made := greatest(clock_timestamp(), head.updated_at); -- times in the log of a box never decrease
     IF expected IS NULL OR expected = head.version THEN
         INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key,
                                           request_digest, at)

@@ -1,20 +1,22 @@
--- append_to_boxes: appends ids to boxes. Each append succeeds or fails on its own. Appends to one box are made in
--- the order of the arrays, which are parallel. Returns a row for each append, with its index from 1.
+-- append_to_boxes: appends ids to boxes. Each append succeeds or fails on its own. Appends to one box are made in the
+-- order of the arrays, which are parallel. Returns a row for each append, with its index from 1.
 --   expecteds  Version that the box must have; NULL: any.
 --   keys       Idempotency key, or NULL.
---   waits      Whether a single append waits for a locked box. Several appends never wait, to avoid deadlocks.
+--   waits      Whether the call waits for a locked box if it has only one append. With several appends the call does
+--              not wait for locked boxes, to avoid deadlocks.
 --
 -- The outcomes are those of append_to_box().
 --
--- One statement makes the first append to each box if the append only extends the tail. The statement inserts the row
--- of the log first: the unique index finds a used key, which is cheaper than a query. All other appends are made one by
--- one.
+-- One statement makes those appends that only extend the tail of a box and are the first to their box in the arrays. If
+-- an append has another problem, such as a locked box or a used key, the statement leaves it out. append_to_box() makes
+-- the appends that are left, one by one. The statement inserts the row of the log first: the unique index finds a used
+-- key, which is cheaper than a query.
 --
--- The UPDATE sets all columns outside the key that a CHECK constraint reads, to values of the locked row. The scan of
+-- The UPDATE sets all columns outside the key that a CHECK constraint reads, to values from the locked row. The scan of
 -- the UPDATE may return an older row version, if another transaction changed the box after the snapshot. PostgreSQL
--- checks the constraints of the new row before it notices this change.
+-- checks the constraints of the new row before it notices such a change.
 --
--- plan_cache_mode: with the default, PostgreSQL would plan the statement for each call, which is slower than to run it.
+-- plan_cache_mode: with the default, PostgreSQL may plan the statement for each call, which is slower than to run it.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
 RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)

@@ -1,6 +1,6 @@
 -- append_to_head: appends one entry to the head of a session, the most frequent case of append_entries(), in fewer
--- steps. Returns false and writes nothing if the parent is not the head, the head has a child, the id is stored, or the
--- type is label or session_info.
+-- steps. Returns false and writes nothing if the session has no head, the parent is not the head, or the head has a
+-- child. The result is also false if the id is stored, or the type is label or session_info.
 --   s  The session's row, which the caller has locked.
 CREATE OR REPLACE FUNCTION cardbox.append_to_head(
     s cardbox.sessions, given_dialect text, id text, parent text, ref integer, type text, role text,

@@ -1,12 +1,13 @@
 -- attach_entries: assigns line numbers to new lines: those with the outcome appended or kept. Determines the parent,
 -- branch and depth of new entries: those with the outcome appended. The arrays are parallel.
---   s         The session's row.
---   next      Number of the first new line.
---   parents   Id of the parent; NULL: the entry is a root; '': the entry's parentId is not an id.
---   refs      Index from 1 of the element that is the parent; 0: the parent is looked up by its id.
---   lines, branches, depths  Line number, branch and depth of the stored entry with the element's id, or of the new
---                            entry.
---   missing   Element of `parents`, if no such parent is stored: the entry then becomes a root. Else NULL.
+--   s        The session's row.
+--   next     Number of the first new line.
+--   parents  Id of the parent; NULL: the entry is a root; '': the entry's parentId is not an id.
+--   refs     Index from 1 of the element that is the parent; 0: the parent is looked up by its id.
+--   lines, branches, depths  Line number, branch and depth of the stored entry with the element's id, or NULL. The
+--            function sets the values of new lines.
+--   missing  Id of a new entry's parent, if no such entry is stored or is an earlier element: the entry becomes a root.
+--            Otherwise NULL.
 CREATE OR REPLACE FUNCTION cardbox.attach_entries(
     s cardbox.sessions, next bigint, outcomes text[], parents text[], refs integer[], INOUT lines bigint[],
     INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
@@ -33,7 +34,7 @@ BEGIN
         depths[i] := 0;
         CONTINUE WHEN parents[i] IS NULL;
         continues := NULL;
-        IF outcomes[refs[i]] = 'appended' THEN -- else that element repeats the id of another entry
+        IF outcomes[refs[i]] = 'appended' THEN -- any other parent is looked up by its id
             parent_line := lines[refs[i]];
             parent_branch := branches[refs[i]];
             parent_depth := depths[refs[i]];

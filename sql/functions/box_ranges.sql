@@ -1,5 +1,5 @@
--- box_ranges: returns the boxes and the ranges of positions that requests read. boxes_read.sql, a statement that calls
--- this function, explains the parallel arrays. The function is inlined.
+-- box_ranges: returns the boxes and the ranges of positions that requests read. The file boxes_read.sql, a statement
+-- that calls this function, explains the parallel arrays. PostgreSQL inlines the function.
 CREATE OR REPLACE FUNCTION cardbox.box_ranges(
     tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], max_lengths bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])

@@ -1,6 +1,7 @@
--- box_segments: returns the segments of chain_segments() and the tail of a box. It is inlined.
+-- box_segments: returns the segments that chain_segments() finds, and the tail of a box if it begins before before_pos.
+-- PostgreSQL inlines the function.
 --   tail_start  Position of the first id of the tail.
---   tail        Ids of the tail; NULL: `chain` is an earlier chain of the box, which has no tail.
+--   tail        Ids of the tail; NULL: `chain` is an earlier chain of the box, whose ids are all in segments.
 CREATE OR REPLACE FUNCTION cardbox.box_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint, tail_start bigint, tail jsonb)
 RETURNS TABLE (start bigint, card_ids jsonb)

@@ -1,17 +1,20 @@
 -- boxes_containing: returns a page of the boxes that contain a card, newest first.
 --   from_time, from_id  Creation time and id of the last box of the previous page.
---   page_size           Maximum number of boxes.
---   scan_limit          Maximum number of boxes to examine. Each segment that is searched counts as a box too.
+--   page_size   Maximum number of boxes.
+--   scan_limit  Maximum number of boxes to examine. Each segment that is searched without the index, and does not
+--               contain the card, counts as a box too.
 --
 -- The column `flags` is 1 if the box contains the card, 2 if the search ended at this box because of scan_limit, 3 if
 -- both.
 --
--- The function checks the caller, and then runs with the owner's rights: list_cards() explains why.
+-- The function runs with the owner's rights, after role_sees_tenant() has checked the caller: list_cards() explains
+-- why.
 --
--- An index finds segments that contain the card. Tails are not indexed, because each append would then write up
--- to 64 index entries. Therefore the function examines the tenant's boxes one by one. A card can be in very many
+-- An index finds segments that contain the card. Tails are not indexed, because then each append would write index
+-- entries for the whole tail. Therefore the function examines the tenant's boxes one by one. A card can be in very many
 -- segments, for example if all boxes begin with it. If the card is in more than chains_max chains, the index is not
--- searched further, and the function searches the segments of each examined box whose chain was not found.
+-- searched further. The function then searches the segments of each examined box, unless its tail or the index has
+-- shown the card.
 CREATE OR REPLACE FUNCTION cardbox.boxes_containing(
     tenant text, card text, page_size bigint, from_time timestamptz, from_id uuid, scan_limit bigint)
 RETURNS TABLE (flags bigint, box_id uuid, version bigint, length bigint, parent_ids jsonb, created_at timestamptz,
@@ -31,7 +34,7 @@ BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
-    WITH RECURSIVE containing AS ( -- segments that contain the card, then the chains that continue the chains of these segments
+    WITH RECURSIVE containing AS ( -- segments with the card, then chains that continue their chains
         SELECT s.chain_id, s.start
           FROM cardbox.card_box_segments s
          WHERE CASE WHEN s.tenant_id = tenant THEN s.card_ids ? card END -- test_costs.py test_costs: only the GIN index fits

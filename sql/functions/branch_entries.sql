@@ -1,4 +1,4 @@
--- branch_entries: returns the entries of a branch at the depths from low to high. It is inlined.
+-- branch_entries: returns the entries of a branch at the depths from low to high. PostgreSQL inlines the function.
 --
 -- test_plans.py test_plans_of_new_projects: the ORDER BY makes PostgreSQL use the index session_lines_path. With
 -- another index a query may read the whole session for each branch.

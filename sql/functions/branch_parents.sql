@@ -1,11 +1,12 @@
 -- branch_parents: returns the branches of a session as parallel arrays, in the order of their first lines.
 --   starts           Line number of the branch's first entry.
---   is_late          The first entry is a root whose parent was missing at its import, and which is not linked yet.
+--   is_late          Whether the first entry is a root whose parent was missing at its import, and which is not linked
+--                    yet.
 --   parent_branches  Index from 1 of the branch of the first entry's parent; NULL: the entry has no parent, or the
 --                    parent is still missing.
 --   parent_lines     Line number of the first entry's parent.
 --   parent_depths    Depth of the first entry's parent.
---   is_continued     Another child of this parent continues the parent's branch.
+--   is_continued     Whether another child of the first entry's parent continues the parent's branch.
 CREATE OR REPLACE FUNCTION cardbox.branch_parents(
     tenant text, session text, OUT starts bigint[], OUT is_late boolean[], OUT parent_branches integer[],
     OUT parent_lines bigint[], OUT parent_depths integer[], OUT is_continued boolean[])

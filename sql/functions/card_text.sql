@@ -1,6 +1,7 @@
--- card_text: returns the text of a card, for SQL programs. The text is the member `text` if the content is an object,
--- the content itself if it is a string, else NULL. `content ->> 'text'` fails if a card contains \u0000 or half a
--- surrogate pair anywhere. The function card_text() replaces such escapes with U+FFFD.
+-- card_text: returns the text of a card, for SQL programs: the member `text` of an object, or the content itself if it
+-- is a string. For any other content, and for an object without this member, returns NULL. `content ->> 'text'` fails
+-- if a card contains \u0000 or half a surrogate pair anywhere. The function card_text() replaces such escapes with
+-- U+FFFD.
 CREATE OR REPLACE FUNCTION cardbox.card_text(content json) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -1,10 +1,10 @@
--- chain_segments: returns the stored segments that contain the positions from from_pos to before_pos - 1 of a
--- chain. The table card_box_chains leads to positions that belong to parent chains. The first segment may begin
--- before from_pos, and the last one may end after before_pos.
+-- chain_segments: returns the stored segments that contain the positions from from_pos to before_pos - 1 of a chain.
+-- The segments of positions that belong to parent chains are found through the table card_box_chains. The first segment
+-- may begin before from_pos, and the last one may end after before_pos.
 --   own_from  Positions below own_from belong to parent chains; 9223372036854775807: unknown.
 --
--- test_costs.py test_costs: a join without LATERAL, and LIMIT or ORDER BY inside it, may read the whole table at each
--- step of the recursion.
+-- test_costs.py test_costs: the joins are LATERAL and have LIMIT or ORDER BY. Without LATERAL and LIMIT or ORDER BY, a
+-- join may read the whole table at each step of the recursion.
 CREATE OR REPLACE FUNCTION cardbox.chain_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint)
 RETURNS TABLE (start bigint, card_ids jsonb)

@@ -1,5 +1,6 @@
--- check_append: returns the outcome of append_entries() if the append is not to be made, else NULL. Looks up the
--- idempotency key, but does not store it.
+-- check_append: checks the idempotency key, version and dialect of an append. If these already determine the outcome of
+-- append_entries(), such as replayed or wrong_version, returns this outcome, otherwise the outcome NULL. Does not store
+-- the key.
 --   s  The session's row; NULL: there is no such session.
 CREATE OR REPLACE FUNCTION cardbox.check_append(
     s cardbox.sessions, given_dialect text, expected bigint, key text, contents json[],

@@ -1,5 +1,5 @@
--- check_lines: raises 22023 (invalid_parameter_value) unless the arrays are valid for append_entries() and
--- import_lines(). Checked are, for example, equal bounds, known types and roles, and the lengths of ids.
+-- check_lines: raises 22023 (invalid_parameter_value) unless the arrays that append_entries() and import_lines() have
+-- in common are valid. The function checks, for example, equal bounds, types and roles, and the lengths of ids.
 --   only_entries  Whether each line must be an entry.
 CREATE OR REPLACE FUNCTION cardbox.check_lines(
     ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[],
@@ -31,7 +31,7 @@ BEGIN
         EXIT WHEN fine IS NOT TRUE;
     END LOOP;
     IF fine IS NOT TRUE THEN
-        RAISE EXCEPTION 'these are no lines of a session' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'the arrays are not valid lines of a session' USING ERRCODE = 'invalid_parameter_value';
     END IF;
 END
 $$;

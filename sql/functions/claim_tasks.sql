@@ -1,9 +1,10 @@
--- claim_tasks: claims up to max_tasks tasks that are due. First each tenant gets at most an equal share of max_tasks,
--- so that a tenant with many tasks does not starve the others. The rest of max_tasks is then claimed from any
--- tenants.
---   max_attempts  If this number of claims in succession ended without a write that ends the lease, the next claim
---                 finishes the task as failed: its row has the outcome 12.
---   take_over     Whether to claim first the tasks that `owner` already holds: for a worker that was restarted.
+-- claim_tasks: claims up to max_tasks tasks. First each tenant with due tasks gets at most an equal share of max_tasks,
+-- so that a tenant with many tasks does not starve the others. If fewer tasks than max_tasks are claimed, the function
+-- then claims further due tasks of any of these tenants.
+--   max_attempts  If the column attempts of a task has reached this number, the task is not claimed, but finished as
+--                 failed: the row of the task has the outcome 12.
+--   take_over     Whether to claim, before all others, the tasks that `owner` already holds: for a worker that was
+--                 restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
     tenants text[], owner text, lease_ms bigint, max_tasks integer, max_attempts integer, take_over boolean)
 RETURNS SETOF cardbox.claimed_task
@@ -50,7 +51,7 @@ BEGIN
             END LOOP;
         END LOOP;
     END IF;
-    FOR round IN 1 .. 2 LOOP -- round 1 claims the shares, round 2 the rest
+    FOR round IN 1 .. 2 LOOP -- round 1 claims the equal shares, round 2 further tasks
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             EXIT WHEN tasks_left <= 0;
             FOR task IN

@@ -4,11 +4,11 @@
 --   start        Line number of the batch's first line.
 --   diverged_at  Number of the first line that differs from the session's line of this number; NULL: none differs.
 --   equal        Number of lines at the start of the batch that equal lines of the session.
---   completes    Index from 1 of the line that begins with the session's truncated last line and has more bytes;
---                NULL: none.
+--   completes    Index from 1 of the line that begins with the session's truncated last line and has more bytes; NULL:
+--                none.
 --   prefix       The line feed that is stored at the start of the truncated last line; NULL: there is none.
---   open_end     The session's last line has no line feed at its end.
---   has_changed  The missing end of the session's last line was added.
+--   open_end     Whether the session's last line has no line feed at its end.
+--   has_changed  Whether the function has added a missing end to the session's last line.
 CREATE OR REPLACE FUNCTION cardbox.compare_lines(
     s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
     INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,

@@ -1,7 +1,7 @@
--- context_path: returns the entries that the context of an entry needs, as ranges like those of session_path().
--- The context begins at the first entry that the last compaction keeps, or at this compaction if it keeps no entry of
--- the path. Without a compaction it begins at the root. The last earlier entry that sets the model and the last earlier
--- entry that sets the thinking level are needed too.
+-- context_path: returns the entries that the context of an entry needs, as ranges like those of session_path(). The
+-- context begins at the first entry that the path's last compaction keeps, or at that compaction if no such entry
+-- precedes it on the path. If the path has no compaction, the context begins at the root. The last entry before the
+-- context that sets the model, and the last one that sets the thinking level, are needed too.
 CREATE OR REPLACE FUNCTION cardbox.context_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE

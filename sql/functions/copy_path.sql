@@ -1,5 +1,5 @@
--- copy_path: copies the path to the entry in line `leaf` to an empty session. The copy is one branch that begins
--- at line `first`. Returns the number of copied entries. Part of fork_session().
+-- copy_path: copies the path to the entry in line `leaf` to a session that has no entries yet. The copy is one branch
+-- that begins at line `first`. Returns the number of copied entries. Part of fork_session().
 CREATE OR REPLACE FUNCTION cardbox.copy_path(
     tenant text, session text, leaf bigint, new_session text, first bigint)
 RETURNS bigint

@@ -1,9 +1,9 @@
 -- create_box: creates a box.
---   at         Creation time, set by imports; NULL: now.
---   may_exist  Whether the outcome is 2 instead of 6 if the box already exists.
+--   at         Creation time; NULL: now.
+--   may_exist  If the box already exists: true: the outcome is 2; false: the outcome is 6.
 --
--- Outcomes: 1 created, 2 or 6 the box already exists, 7 the box was deleted.
--- The numbers are those of box_outcome in the C code.
+-- Outcomes: 1 created, 2 or 6 the box already exists, 7 a box with this id was deleted. The numbers are those of
+-- box_outcome in the C code.
 CREATE OR REPLACE FUNCTION cardbox.create_box(
     tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)

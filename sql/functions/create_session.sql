@@ -1,8 +1,10 @@
 -- create_session: creates a session. If a header is given, it becomes line 0.
 --   source     Id of the session from which the new session is forked, or NULL.
---   may_exist  Whether the outcome is unchanged or other_dialect, instead of exists, if the session already exists.
+--   may_exist  If the session already exists: true: the outcome is unchanged or other_dialect; false: the outcome is
+--              exists.
 --
--- Outcomes: created; unchanged; exists; other_dialect: the session already exists with another dialect.
+-- Outcomes: created; unchanged, exists: the session already exists; other_dialect: the session already exists with
+-- another dialect. If the session is being deleted or restored, the function raises an error.
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)

@@ -1,8 +1,8 @@
--- delete_session: deletes up to max_lines lines of a session. Returns the number of removed entries, or NULL if
--- there is no such session. If `more` is true, the caller repeats the call: several short transactions delete a long
--- session. Until the last of them commits, no session with this id can be created.
+-- delete_session: deletes up to max_lines lines of a session. Returns the number of removed entries, or NULL if there
+-- is nothing to delete. If `more` is true, the caller repeats the call: several short transactions delete a long
+-- session. Until the session is deleted completely, no other session with its id can be created.
 --   continues  Whether the caller has deleted a part before. If gc or another caller has removed the rest since then,
---              a new session may have this id: it is not deleted.
+--              and a new session has this id, the new session is not deleted.
 CREATE OR REPLACE FUNCTION cardbox.delete_session(
     tenant text, session text, max_lines bigint, continues boolean, OUT entries bigint, OUT more boolean)
 LANGUAGE plpgsql

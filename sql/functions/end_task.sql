@@ -1,7 +1,8 @@
 -- end_task: finishes a task, whose row the caller has locked. Increments the epoch, so that later writes of the task's
--- worker fail. Wakes the parent task if it sleeps. The parent's row is locked even if the parent does not sleep.
--- write_task() also holds this lock while it checks for unfinished subtasks and puts the parent to sleep. So either
--- the check of write_task() sees this task finished, or end_task() sees the parent asleep.
+-- worker fail. Wakes the parent task if the parent is unfinished, its wake_at is NULL, and its lease_epoch is not 0.
+-- The parent's row is locked even if the parent is not woken. write_task() also holds this lock while it checks for
+-- unfinished subtasks and puts the parent to sleep. So either the check of write_task() sees this task finished, or
+-- end_task() sees the parent asleep.
 CREATE OR REPLACE FUNCTION cardbox.end_task(tenant text, task text, status text, moment bigint) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -21,8 +22,7 @@ BEGIN
         UPDATE cardbox.tasks t SET wake_at = clock_timestamp()
          WHERE t.tenant_id = tenant AND t.task_id = parent AND t.wake_at IS NULL
            AND t.completion_status IS NULL
-           -- a parent that no worker has claimed, such as an imported task, is not woken
-           AND t.lease_epoch > 0;
+           AND t.lease_epoch > 0; -- 0: for example a new imported task, which stays asleep
     END IF;
 END
 $$;

@@ -1,7 +1,8 @@
 -- existing_result: returns the id of another card that is already the result of the tool call that new_card answers;
--- NULL: there is none. A result that has expired is marked as deleted, so that a new result can be written.
+-- NULL: there is none. If that result has expired, the function marks it as deleted, so that a new result can be
+-- written.
 --   waits      Whether to wait if another transaction has locked an expired result.
---   is_locked  Another transaction has locked an expired result, and `waits` is false.
+--   is_locked  Whether another transaction has locked an expired result, and `waits` is false.
 CREATE OR REPLACE FUNCTION cardbox.existing_result(
     new_card cardbox.cards, waits boolean, OUT other_id text, OUT is_locked boolean)
 LANGUAGE plpgsql

@@ -1,9 +1,9 @@
--- fail_open_calls: ends the open calls of a task as failed, and returns their number. The function runs when a worker
--- claims the task, and when the task ends. A call in progress may have taken effect, so no program repeats it: the
--- model decides whether to call again. Pending calls fail too, so that all open calls are treated alike.
---   error            Text for the details of the calls.
---   message_format   Text of the message that ends each call, where %s is the ability's name; NULL: no message.
---   excluded         Ids of calls that stay open.
+-- fail_open_calls: ends the open calls of a task as failed, and returns their number. The function is called, for
+-- example, when a worker claims the task and when the task ends. A call in progress may have taken effect, so it is not
+-- repeated: the model decides whether to call again. Pending calls fail too, so that all open calls are treated alike.
+--   error           Text for the details of the calls.
+--   message_format  Text of the message that ends each call, where %s is the ability's name; NULL: no message.
+--   excluded        Ids of calls that stay open.
 CREATE OR REPLACE FUNCTION cardbox.fail_open_calls(
     tenant text, task text, error text, message_format text, excluded text[] DEFAULT '{}')
 RETURNS integer

@@ -1,8 +1,8 @@
--- find_entry: returns the session's entry that has this id, or no row. It is inlined.
+-- find_entry: returns the session's entry that has this id, or no row. PostgreSQL inlines the function.
 --
 -- test_plans.py test_plans_without_statistics: the range and the ORDER BY make PostgreSQL use the index
--- session_lines_by_id. With `=` it may use any index that begins with the session, and a join may read the whole
--- session for each row.
+-- session_lines_by_id. With `=` PostgreSQL may use any index that begins with the session, and a join may read the
+-- whole session for each row.
 CREATE OR REPLACE FUNCTION cardbox.find_entry(tenant text, session text, id text) RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE
 AS $$

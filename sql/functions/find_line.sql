@@ -1,4 +1,4 @@
--- find_line: returns the session's line that has this number, or no row. It is inlined.
+-- find_line: returns the session's line that has this number, or no row. PostgreSQL inlines the function.
 --
 -- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range.
 CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint)

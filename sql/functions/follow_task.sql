@@ -1,11 +1,12 @@
--- follow_task: returns the events of a task after the event after_event, then the chunks of `message` after the
--- chunk after_chunk. Part of follow_tasks().
+-- follow_task: returns the events of a task after the event after_event, then the chunks of `message` after the chunk
+-- after_chunk. Part of follow_tasks().
 --   message    Message that is being generated; NULL: none.
 --   max_rows   Maximum number of events, and maximum number of chunks.
---   max_bytes  No row is added once the rows have this size, so the last row may exceed it.
+--   max_bytes  No event or chunk is added once the rows have this size, so the last one may exceed it.
 --
--- If a limit was reached, the last row is `more`. The content of each row is read separately, so that contents beyond
--- the limit are not read. The details of a call are sent only with the event of the call's current status.
+-- If a limit may have cut the result, the last row has 'more' in the column `what`. The content of each row is read
+-- separately, so that contents beyond the limit are not read. The details of a call are sent only with an event whose
+-- status is the call's current status.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
     ord bigint, tenant text, task text, after_event bigint, message text, after_chunk bigint,
     max_rows bigint, max_bytes bigint)
@@ -47,7 +48,8 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= max_rows;
     count := 0;
-    -- If a limit was reached, no chunks are returned: a remaining event may be the stored message, which replaces them.
+    -- If a limit was reached, no chunks are returned: one of the remaining events may be the stored message, which
+    -- replaces the chunks.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR stored IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p

@@ -3,9 +3,9 @@
 --   after_events  Number of the last event that the follower has.
 --   messages      Id of the message whose chunks the follower has, or NULL.
 --   after_chunks  Number of the last chunk of this message that the follower has.
---   max_rows      Maximum number of events of one task, and maximum number of its chunks.
---   task_bytes    Limit for the bytes in the rows of one task. The last row may exceed it.
---   all_bytes     Limit for the bytes in all rows. The last row may exceed it.
+--   max_rows      Maximum number of events for each follower, and maximum number of chunks.
+--   task_bytes    Limit for the bytes in the rows of one follower. The last event or chunk may exceed it.
+--   all_bytes     Limit for the bytes in all rows. The last event or chunk may exceed it.
 --
 -- Standbys have no chunks, because the table task_chunks is unlogged.
 CREATE OR REPLACE FUNCTION cardbox.follow_tasks(

@@ -1,6 +1,6 @@
--- fork_box: creates a box whose list is the current list of `box`, its list at a version, or its first at_length
--- ids. The fork can share the chain of `box`, because the ids of a chain never change.
--- Outcomes: 1 created, 6 a box with the id new_box already exists, or those of fork_point().
+-- fork_box: creates a box whose list is the current list of `box`, its list at a version, or its first at_length ids.
+-- The fork can share the chain of `box`, because the ids at the positions of a chain never change. Outcomes: 1 created;
+-- 6 a box, perhaps a deleted one, has the id new_box; or those of fork_point().
 CREATE OR REPLACE FUNCTION cardbox.fork_box(
     tenant text, box uuid, new_box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -17,7 +17,7 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
-    -- This lock keeps gc from removing the segments of the box, and does not block changes of the box.
+    -- The lock keeps gc from removing the segments of the box, and does not block appends to the box.
     PERFORM FROM cardbox.card_boxes b
       WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL FOR KEY SHARE;
     SELECT * INTO point FROM cardbox.fork_point(tenant, box, at_version, at_length);

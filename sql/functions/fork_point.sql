@@ -1,9 +1,9 @@
 -- fork_point: returns the list that a fork of a box begins with, as a chain and a length. The column `partial` has the
--- ids after the last full segment of this list, which the fork copies. Part of fork_box().
--- Outcomes: 1 found, 3 no such box, 8 no such version or length, 10 ids are missing.
+-- ids after the last full segment of this list, which the fork copies. Part of fork_box(). Outcomes: 1 found, 3 no such
+-- box, 8 no such version or length, 10 ids are missing.
 --
--- Outcome 10 means that the database is damaged. Only the copied segment and the one before it are checked. If all
--- segments were checked, the time of a fork would grow with the length of the box.
+-- Outcome 10 means that the database is damaged. The function checks only the copied ids and the segment before them.
+-- If it checked all segments, the time of a fork would grow with the length of the box.
 CREATE OR REPLACE FUNCTION cardbox.fork_point(
     tenant text, box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT chain uuid, OUT length bigint, OUT partial jsonb)

@@ -1,7 +1,7 @@
--- fork_session: creates a session from the path to the entry `entry`; '': to the head. Copies the lines, and numbers
--- them after the header. If an entry's JSON has no id, the id and parentId are added at its end. If the JSON of a
--- compaction has only a line number for the first kept entry, firstKeptEntryId is added.
--- Outcomes: done; not_found: no such session; no_entry: no such entry; exists: the id new_session is used.
+-- fork_session: creates a session from the path to the entry `entry`; '': to the head. Copies the entries of the path
+-- as lines, which come after the header if there is one. If an entry's JSON has no id, the id and parentId are added at
+-- its end. If the JSON of a compaction has only a line number for the first kept entry, firstKeptEntryId is added.
+-- Outcomes: done; not_found: no such session; no_entry: no such entry or no head; exists: the id new_session is used.
 CREATE OR REPLACE FUNCTION cardbox.fork_session(
     tenant text, session text, entry text, new_session text,
     OUT outcome text, OUT version bigint, OUT entries bigint)

@@ -1,8 +1,8 @@
 -- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions. The
 -- migration 0006_admin.sql explains why this is safe while other transactions write.
 --   retention  Seconds for which deleted cards and boxes are kept.
---   max_rows   Maximum number of removed rows. Revisions of cards, append keys, and lines that are not entries do not
---              count.
+--   max_rows   Limit for the number of rows. The function counts cards, boxes, changes of boxes, segments, examined
+--              orphans and entries, but not, for example, revisions of cards.
 CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
 LANGUAGE plpgsql
 AS $$

@@ -1,6 +1,7 @@
--- gc_boxes: removes boxes that were deleted longer ago than the retention: first their logs, then their heads. Their
--- chains become orphans. Part of gc_batch(). The function reads no more rows of a long log than it removes. Sequential
--- and bitmap scans are off: without statistics PostgreSQL would read all boxes to find the few deleted ones.
+-- gc_boxes: removes boxes that were deleted longer ago than the retention: first their logs, then their heads. The
+-- chains of removed boxes become orphans. Part of gc_batch(). The function reads no more rows of a long log than it
+-- removes. Sequential and bitmap scans are off: without statistics PostgreSQL would read all boxes to find the few
+-- deleted ones.
 CREATE OR REPLACE FUNCTION cardbox.gc_boxes(INOUT totals cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -32,7 +33,7 @@ BEGIN
         totals.changes := totals.changes + gone.changes;
         totals.change_bytes := totals.change_bytes + gone.bytes;
         totals.rows_left := totals.rows_left - gone.changes;
-        EXIT WHEN totals.rows_left <= 0; -- the next batch removes the rest of this box
+        EXIT WHEN totals.rows_left <= 0; -- a later batch continues with this box
         INSERT INTO cardbox.card_box_orphans (tenant_id, chain_id)
         VALUES (box.tenant_id, box.chain_id) ON CONFLICT DO NOTHING;
         DELETE FROM cardbox.card_boxes b

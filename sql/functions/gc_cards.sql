@@ -1,8 +1,8 @@
 -- gc_cards: removes expired cards, and cards that were deleted longer ago than the retention, together with their
--- revisions. Part of gc_batch(). If a message refers to such a card, the card stays, marked as deleted, and is checked
--- again a day plus the retention later. CardBox itself never makes such cards. Cards that another transaction has
--- locked are skipped, so gc can't be part of a deadlock. Expired and deleted cards are read in the order of their
--- indexes; otherwise PostgreSQL would read all cards for each batch.
+-- revisions. Part of gc_batch(). If a message refers to an expired or deleted card, the card stays, marked as deleted,
+-- and is not examined again for a day plus the retention. The functions of CardBox prevent this case. The function does
+-- not wait for cards that another transaction has locked: it skips them. Expired and deleted cards are read in the
+-- order of their indexes; otherwise PostgreSQL would read all cards for each batch.
 CREATE OR REPLACE FUNCTION cardbox.gc_cards(INOUT totals cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -22,7 +22,7 @@ BEGIN
     ), locked AS (
         SELECT d.tenant_id, d.card_id, d.tid, cardbox.card_is_used(d.tenant_id, d.card_id) AS used
           FROM (SELECT * FROM expired UNION SELECT * FROM deleted LIMIT totals.rows_left) AS d
-    ), kept AS ( -- without this update each batch would examine the same cards first, and remove no others
+    ), kept AS ( -- without this update each batch would examine these cards first, and perhaps no others
         UPDATE cardbox.cards c SET expires_at = NULL, deleted_at = clock_timestamp() + interval '1 day'
          WHERE c.ctid = ANY (ARRAY (SELECT k.tid FROM locked k WHERE k.used))
         RETURNING 1

@@ -1,6 +1,6 @@
--- gc_chains: removes the segments of orphaned chains that no box can read any more. Part of gc_batch(). An orphan
--- stays while other chains continue it, because they read its segments. Each examined orphan counts as a row, so that a
--- batch also ends, and reports `more`, if it finds only orphans that stay.
+-- gc_chains: removes the segments of orphaned chains that no box can read any more. Part of gc_batch(). An orphan stays
+-- while other chains continue it, because they read its segments. Each examined orphan counts as a row, so that the
+-- batch is limited even if it finds only orphans that stay.
 CREATE OR REPLACE FUNCTION cardbox.gc_chains(INOUT totals cardbox.gc_totals)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -30,7 +30,7 @@ BEGIN
         totals.segments := totals.segments + gone.segments;
         totals.segment_bytes := totals.segment_bytes + gone.bytes;
         totals.rows_left := totals.rows_left - gone.segments;
-        EXIT WHEN totals.rows_left <= 0; -- the next batch removes the rest of this chain
+        EXIT WHEN totals.rows_left <= 0; -- a later batch continues with this chain
         totals.rows_left := totals.rows_left - 1;
         IF ceiling IS NOT NULL THEN
             UPDATE cardbox.card_box_orphans o SET due = false

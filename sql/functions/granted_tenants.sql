@@ -1,6 +1,7 @@
--- granted_tenants: returns the elements of `tenants` whose tasks the current role may claim, each once. The service
--- may claim the tasks of all tenants, a worker's role those of its granted tenants. So if a grant is revoked, a worker
--- continues to claim tasks of its other tenants. Raises 42501 (insufficient_privilege) if no tenant is left.
+-- granted_tenants: returns the elements of `tenants` whose tasks the current role may claim, each once. The service may
+-- claim the tasks of all tenants, a worker's role those of its granted tenants. So if a grant is revoked, a worker
+-- continues to claim tasks of its other tenants. For a worker's role, raises 42501 (insufficient_privilege) if
+-- `tenants` is not empty and none of its elements is granted.
 CREATE OR REPLACE FUNCTION cardbox.granted_tenants(tenants text[]) RETURNS text[]
 LANGUAGE plpgsql VOLATILE
 AS $$
@@ -13,8 +14,8 @@ BEGIN
     -- row-level security shows only the grants of the role
     granted := ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g WHERE g.tenant_id = ANY (tenants));
     IF granted = '{}' AND tenants <> '{}' THEN
-        RAISE EXCEPTION 'role "%" may serve none of the projects', current_user
-            USING ERRCODE = 'insufficient_privilege';
+        RAISE EXCEPTION 'role "%" may serve none of the projects: cardbox doctor shows its grants or the grant to make',
+            current_user USING ERRCODE = 'insufficient_privilege';
     END IF;
     RETURN granted;
 END

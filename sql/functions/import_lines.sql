@@ -1,34 +1,36 @@
 -- import_lines: writes lines of a file to a session, and locks the session's row. First the lines of the file are
--- compared with the session's lines. If they are equal, all lines behind the session's end are written. If the file
--- differs from the session, only new entries are written. The arrays are parallel: one element for each line.
+-- compared with the session's lines. If these are equal, all lines of the file behind the session's end are written. If
+-- the file differs from the session, only new entries are written, or nothing if `restores` is true. The arrays are
+-- parallel: one element for each line.
 --   since, file_id, restores  See lock_session_for_import().
---   start, diverged_at        See compare_lines().
---   ids           Id of the entry; NULL: the line is not an entry.
---   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
---   parents, refs See attach_entries().
---   types         Type of the entry; session: the line is a header; NULL: the line is no entry and no header.
+--   start, diverged_at  See compare_lines().
+--   ids              Id of the entry; NULL: the line is not an entry.
+--   duplicate_of     Index from 1 of an earlier element with the same id; 0: none.
+--   parents, refs    See attach_entries().
+--   types            Type of the entry; session: the line is a header; NULL: the line is not an entry and not a header.
 --   roles, sets, targets, labels  Columns of session_lines; NULL if the line is not an entry.
---   indexes       See compaction_targets().
---   contents      JSON of an entry or a header; NULL: `befores` has the whole line.
+--   indexes          See compaction_targets().
+--   contents         JSON of an entry or a header; NULL: `befores` has the whole line.
 --   befores, afters  Bytes before and after the JSON; NULL: nothing before, a line feed after.
---   made_ids      Whether the JSON has no id, so that the id in `ids` was made for it.
+--   made_ids         Whether the JSON has no id, so that the id in `ids` was made for it.
 --
 -- Outcomes of the call: done; unchanged: nothing was written. The result `made` is the creation time of the session,
 -- which the caller passes as `since` with the next batch.
 --
 -- Outcomes of a line are:
---   appended   It is a new entry.
---   unchanged  It is already stored.
---   kept       It was stored as bytes: it is not an entry, or its id is already used.
---   not_kept   It was not stored: the file differs from the session, and the line is not an entry or its id is
---              used with other JSON.
---   differs    It was not stored: the session is being restored, and this line or an earlier one differs.
+--   Outcome appended: the line is a new entry.
+--   Outcome unchanged: the line, or an entry with the same id and JSON, is already stored or is an earlier line.
+--   Outcome kept: the line was stored as bytes: it is not an entry, or its id is already used.
+--   Outcome not_kept: the line was not stored: the file differs from the session, and the line is not an entry or
+--     its id is used with other JSON.
+--   Outcome differs: the line was not stored: the session is being restored, and this line or an earlier one
+--     differs.
 --
 -- Issues of a line are:
 --   duplicate  An earlier line has this id, with the same JSON.
 --   conflict   An earlier line or a stored entry has this id, with other JSON.
---   dangling   The entry's parent is not stored yet: see link_late_parents().
---   not_kept   The file differs from the session, and the line is no entry and not the session's header.
+--   dangling   The entry's parent is not stored yet (see link_late_parents()), or its parentId is not an id.
+--   not_kept   The file differs from the session, and the line is not an entry and not the session's header.
 CREATE OR REPLACE FUNCTION cardbox.import_lines(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean, start bigint,
     ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

@@ -1,6 +1,6 @@
 -- import_outcomes: returns the outcomes and issues of lines: see import_lines().
---   equal     Number of lines, from the first, that equal lines of the session.
---   diverged  The file differs from the session behind these equal lines.
+--   equal     Number of lines at the start of the batch that equal lines of the session.
+--   diverged  Whether the file differs from the session after the equal lines.
 --   lines, missing, same  Columns of stored_entries().
 CREATE OR REPLACE FUNCTION cardbox.import_outcomes(
     s cardbox.sessions, start bigint, equal integer, diverged boolean, restores boolean, ids text[],

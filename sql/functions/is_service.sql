@@ -1,6 +1,6 @@
--- is_service: returns whether the caller of a writing function is a member of cardbox_service. The caller is the
+-- is_service: returns whether the caller of a writing function has the rights of cardbox_service. The caller is the
 -- role that SET ROLE has set, or else the log-in role. The function can't use current_user, which is the owner in a
--- SECURITY DEFINER function. It is inlined.
+-- SECURITY DEFINER function. PostgreSQL inlines the function.
 CREATE OR REPLACE FUNCTION cardbox.is_service() RETURNS boolean
 LANGUAGE sql STABLE
 AS $$

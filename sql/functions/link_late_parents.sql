@@ -1,8 +1,8 @@
 -- link_late_parents: links roots to parents that were imported after them. The function runs after an import. A link
 -- that would close a cycle is not made.
 --   dangling_ids  Ids of the entries that the import reported as dangling.
---   issues        One for each of these entries: NULL: the entry was linked; dangling: its parent is missing; cycle:
---                 its parent is one of its descendants.
+--   issues        One for each element of dangling_ids: NULL: the entry lacks no parent any more; dangling: its parent
+--                 is missing; cycle: its parent is one of its descendants.
 --   links         Number of links that were made.
 --   cycles        Number of links that would have closed a cycle.
 --   version       Version of the session after the call; NULL: there is no such session.

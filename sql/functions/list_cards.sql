@@ -1,24 +1,23 @@
 -- list_cards: returns a page of a tenant's cards, newest first. Every filter may be NULL.
 --   step_id, type, trace_id, agent_turn_id, role  Values of these members of the metadata.
---   tool_call_ids                  Accepted values of tool_call_id.
---   metadata_members               Object that the metadata must contain.
+--   tool_call_ids     Accepted values of tool_call_id.
+--   metadata_members  Object that the metadata must contain.
 --   created_after, created_before  Limits of created_at, both exclusive.
---   from_time, from_id             Creation time and id of the last card of the previous page.
---   page_size                      Maximum number of cards.
---   scan_limit                     Maximum number of cards to examine.
+--   from_time, from_id  Creation time and id of the last card of the previous page.
+--   page_size         Maximum number of cards.
+--   scan_limit        Maximum number of cards to examine.
 --
 -- The column `flags` is 1 if the card matches all filters, 2 if the search ended at this card because of scan_limit, 3
--- if both. So a filter that few cards match returns a short page and the position at which to continue.
+-- if both. So if few cards match, a page may be short, and its last row is the position at which to continue.
 --
--- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. With a worker's rights,
--- PostgreSQL would read all cards of all tenants for a page. The operators `->>` and `@>` are not leakproof, so under a
--- policy of row-level security no index is used for them.
+-- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
+-- workers, PostgreSQL would use no index for the operators `->>` and `@>`, which are not leakproof.
 --
--- The query reads one index in its order: that of the first filter that is set among tool_call_ids, step_id,
--- agent_turn_id, trace_id and type, else that of created_at. The query checks the other filters on each card. The query
--- is planned for each call, so that NULL filters vanish. Cards with equal times are sorted by their ids. With
--- tool_call_ids, the cards of each id are looked up and then sorted. Without OFFSET 0 PostgreSQL would read all cards
--- in order of time instead (test_plans.py test_plans[cards_list]).
+-- The query is built for one index: that of the first filter that is set among tool_call_ids, step_id, agent_turn_id,
+-- trace_id and type. If none is set, the query uses the index of created_at. The other filters are checked on each
+-- card. The query is planned for each call, so that NULL filters vanish. Cards with equal times are sorted by their
+-- ids. With tool_call_ids, the cards of each id are looked up and then sorted. Without OFFSET 0 PostgreSQL would read
+-- all cards in order of time instead (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
     tenant text, step_id text, type text, trace_id text, agent_turn_id text, role text, tool_call_ids text[],
     metadata_members jsonb, created_after timestamptz, created_before timestamptz, from_time timestamptz,
@@ -40,8 +39,8 @@ DECLARE
         WHEN tool_call_ids IS NOT NULL THEN '(SELECT DISTINCT u.id FROM unnest($7) AS u(id)) AS k CROSS JOIN LATERAL (
             SELECT * FROM cardbox.cards x WHERE x.tenant_id = $1 AND x.tool_call_id = k.id OFFSET 0) AS c WHERE true'
         ELSE 'cardbox.cards AS c WHERE c.tenant_id = $1' || coalesce(' AND ' || key || ' = $15', '') END;
-    -- All rows have the same value of this first sort key. Without the key, PostgreSQL does not use the order of the
-    -- index under row-level security (test_plans.py test_plans[cards_list]).
+    -- Sort key that comes before created_at and is equal in all rows. Without this key, PostgreSQL does not use the
+    -- order of the index under row-level security (test_plans.py test_plans[cards_list]).
     first  text := CASE WHEN tool_call_ids IS NULL THEN key || ' USING ~>~,' END;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN

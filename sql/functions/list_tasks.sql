@@ -1,11 +1,12 @@
--- list_tasks: returns a page of a tenant's tasks, newest first. Each row has the total number of tasks that match.
--- If the page is empty, one row has this number and no task. Every filter may be NULL.
+-- list_tasks: returns a page of a tenant's tasks, newest first. Each row has the total number of tasks that match. If
+-- the page is empty, one row has this number and no task. Every filter may be NULL.
 --   active      Whether to return only active tasks.
 --   status      Completion status.
 --   parent      Id of the parent task.
 --   made_from, made_until  Limits of created_at in Unix milliseconds, both inclusive.
---   state       running: a worker holds the task; waiting: the task is unfinished and no worker holds it; failed: the
---               completion status is `failed`, or begins with `failed:`.
+--   state       `running`: an unfinished task with a lease, perhaps an expired one. `waiting`: an unfinished task
+--               without a lease. `failed`: a task whose completion status is `failed`, or `failed` with a suffix such
+--               as `: REASON`.
 --   most, skip  LIMIT and OFFSET of the page.
 --
 -- The query has only the filters that are given, so that PostgreSQL can use the index of a filter.

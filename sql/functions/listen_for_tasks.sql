@@ -1,5 +1,6 @@
--- listen_for_tasks: runs LISTEN for the notification channels of these tenants, and returns the number of channels.
--- NULL: all tenants that the role sees and that have a channel. Missing channels are created.
+-- listen_for_tasks: runs LISTEN for the notification channels of these tenants, and returns the number of channels. If
+-- `tenants` is NULL, listens to all channels that the role sees. Creates missing channels of the tenants, or of
+-- served_tenants() if `tenants` is NULL.
 CREATE OR REPLACE FUNCTION cardbox.listen_for_tasks(tenants text[]) RETURNS bigint
 LANGUAGE plpgsql
 AS $$

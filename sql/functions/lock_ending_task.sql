@@ -1,4 +1,4 @@
--- lock_ending_task: locks a task that is about to end, and its parent, which end_task() wakes. The function
+-- lock_ending_task: locks a task that is about to end, and its parent, which end_task() may wake. The function
 -- lock_tasks() determines the order of the two locks.
 CREATE OR REPLACE FUNCTION cardbox.lock_ending_task(tenant text, task text) RETURNS void
 LANGUAGE sql

@@ -1,5 +1,5 @@
--- lock_ledger: acquires the ledger lock of a project, which save_ledger() needs for several tasks, until the
--- transaction ends. Waits for another transaction that holds the lock.
+-- lock_ledger: acquires the ledger lock of a project until the transaction ends. If another transaction holds the lock,
+-- lock_ledger() waits. The function save_ledger() calls lock_ledger() if several tasks are saved.
 CREATE OR REPLACE FUNCTION cardbox.lock_ledger(tenant text) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -1,8 +1,10 @@
--- lock_session_for_import: locks the session of an import. For the first batch, it creates a missing session. Returns
--- whether the session was created.
+-- lock_session_for_import: locks the session of an import. For the first batch, the function creates a missing session.
+-- Returns whether the session was created.
 --   since     Creation time of the session that has the earlier batches; NULL: this is the first batch.
---   file_id   Id in the file's header; '': no header; NULL: also accept files of another session or dialect.
---   restores  Whether a project is imported: then a new session is invisible until restore_session().
+--   file_id   Id in the file's header; '': the file has no header; NULL: also accept files of another session or
+--             dialect.
+--   restores  Whether a project is imported: then a new session is invisible until restore_session() completes the
+--             session.
 CREATE OR REPLACE FUNCTION cardbox.lock_session_for_import(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean)
 RETURNS boolean

@@ -1,4 +1,5 @@
--- lock_tasks: locks the tasks with these ids that exist, in the order of the ids, so that two callers can't deadlock.
+-- lock_tasks: locks the tasks with these ids that exist. The locks are acquired in the order of the ids, so that two
+-- calls of the function do not deadlock with each other.
 CREATE OR REPLACE FUNCTION cardbox.lock_tasks(tenant text, ids text[]) RETURNS void
 LANGUAGE plpgsql
 AS $$

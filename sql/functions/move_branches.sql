@@ -1,11 +1,13 @@
 -- move_branches: returns how the links that accept_late_parents() accepted change the depths and branches of entries.
 -- The arrays have one element for each branch.
---   continues  Whether the branch's first entry continues its parent's branch.
---   depths     Number to add to the depth of each entry of the branch.
---   branches   Branch that the entries of the branch belong to after the links.
+--   starts, is_late, parent_depths  Columns of branch_parents().
+--   parent_branches  Result of accept_late_parents().
+--   continues        Whether the branch's first entry continues its parent's branch.
+--   depths           Number to add to the depth of each entry of the branch.
+--   branches         Branch to which the entries of the branch belong after the links.
 --
--- The other parameters are those of branch_parents(). A branch is processed after its parent's branch: a stack holds
--- the branches whose parent's branch is not processed yet.
+-- A branch is processed after its parent's branch: a stack holds the branches whose parent's branch is not processed
+-- yet.
 CREATE OR REPLACE FUNCTION cardbox.move_branches(
     starts bigint[], is_late boolean[], parent_branches integer[], parent_depths integer[], continues boolean[],
     OUT depths integer[], OUT branches bigint[])

@@ -3,12 +3,13 @@
 --   expected_version  Version that the session must have; NULL: any.
 --
 -- Outcomes are:
---   done           The head was moved.
---   unchanged      The entry already is the head.
---   not_found      There is no such session.
---   wrong_version  The session has another version than expected.
---   elsewhere      The head is another entry than expected; the column `head` has the id of that entry.
---   no_entry       There is no such entry.
+--   Outcome done: the head was moved.
+--   Outcome unchanged: the entry already is the head.
+--   Outcome not_found: there is no such session.
+--   Outcome wrong_version: the session has another version than expected.
+--   Outcome elsewhere: the head is not the expected one; the column `head` has the id of the head, or NULL if there is
+--                  none.
+--   Outcome no_entry: there is no such entry.
 CREATE OR REPLACE FUNCTION cardbox.move_session_head(
     tenant text, session text, entry text, expected text, expected_version bigint,
     OUT outcome text, OUT version bigint, OUT head text)

@@ -1,7 +1,7 @@
 -- next_tasks: returns the next tasks of an export after the task `after`; NULL: from the beginning. Each task comes
--- after its parent, so that an import needs one pass. The order is depth first: the first subtask, else the next
--- sibling, else the next sibling of the nearest ancestor that has one. The order of created_at does not suffice,
--- because clients set these times.
+-- after its parent, so that an import needs one pass. The order is depth first: after a task comes its first subtask.
+-- If a task has no subtask, its next sibling follows, or the next sibling of its nearest ancestor that has one. Tasks
+-- without a parent count as siblings. The order of created_at does not suffice, because clients can set these times.
 CREATE OR REPLACE FUNCTION cardbox.next_tasks(tenant text, after text, max_tasks bigint) RETURNS SETOF text
 LANGUAGE plpgsql STABLE
 AS $$

@@ -1,4 +1,4 @@
--- notify_workers: notifies the workers that wait for tasks of these tenants. Programs call it in a separate
+-- notify_workers: notifies the workers that wait for tasks of these tenants. Programs call the function in a separate
 -- transaction, once for many changes: a transaction that notifies acquires a lock of the whole cluster at its commit.
 CREATE OR REPLACE FUNCTION cardbox.notify_workers(tenants text[]) RETURNS void
 LANGUAGE sql VOLATILE

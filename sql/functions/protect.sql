@@ -1,12 +1,13 @@
--- protect: isolates the tenants in a table. A migration calls it for each new table, after it has created the table's
--- indexes.
+-- protect: isolates the tenants in a table. A migration calls the function for each new table with data of tenants,
+-- after it has created the table's indexes.
 --   service  Privileges of cardbox_service on the table.
 --   worker   Privileges of cardbox_worker; NULL: none.
 --   writer   Privileges of cardbox_writer, the owner of the writing functions; NULL: none.
 --
--- Row-level security is enabled and forced, so that it binds the owner too. The service sees all rows, and a worker's
--- role sees the rows of its granted tenants. Writing functions see all rows, because they check their caller.
--- Statements also name the tenant in their WHERE, so the policies are a second check.
+-- Row-level security is enabled and forced, so that it binds the owner too. The service sees all rows. If `worker` is
+-- not NULL, a worker's role sees the rows of its granted tenants. If `writer` is not NULL, writing functions see all
+-- rows, because they check their caller. Statements for one tenant also name it in their WHERE, so the policies are a
+-- second check.
 CREATE OR REPLACE FUNCTION cardbox.protect(
     protected regclass, service text, worker text, writer text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql

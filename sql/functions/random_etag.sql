@@ -1,5 +1,5 @@
--- random_etag: returns a new etag: 63 random bits, never 0. A sequence would return some numbers again after a
--- backup is restored. The function is inlined.
+-- random_etag: returns a new etag: 63 random bits, never 0. A sequence would return some numbers again after a backup
+-- is restored. PostgreSQL inlines the function.
 CREATE OR REPLACE FUNCTION cardbox.random_etag() RETURNS bigint
 LANGUAGE sql
 AS $$

@@ -1,5 +1,6 @@
--- refuse_change_of_sealed: trigger of cards that rejects changes of a sealed card. A sealed card that has expired or
--- is deleted may be removed, or updated if it stays sealed and keeps its content, metadata and tool calls.
+-- refuse_change_of_sealed: trigger of cards that rejects updates and removals of a sealed card. There is one exception,
+-- for a sealed card that has expired or is deleted. Such a card may be removed, or updated if it stays sealed and keeps
+-- its content, metadata and tool calls.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

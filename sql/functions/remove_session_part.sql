@@ -1,5 +1,6 @@
 -- remove_session_part: removes up to max_rows lines and up to max_rows append keys of a deleted session, whose row the
--- caller has locked. If both numbers are below max_rows, it also removes the session's row, else `more` is true.
+-- caller has locked. If fewer than max_rows lines and fewer than max_rows keys were removed, the session's row is
+-- removed too. Otherwise `more` is true.
 CREATE OR REPLACE FUNCTION cardbox.remove_session_part(
     tenant text, session text, max_rows bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
 LANGUAGE plpgsql

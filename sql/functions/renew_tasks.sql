@@ -1,5 +1,5 @@
 -- renew_tasks: renews leases. The function does not wait for a task that another transaction has locked: a later call
--- renews its lease. States: 1 renewed, 2 still held but locked, so not renewed by this call, 3 lost.
+-- can renew its lease. States: 1 renewed, 2 not renewed by this call because the task is locked, 3 lost.
 CREATE OR REPLACE FUNCTION cardbox.renew_tasks(
     tenants text[], tasks text[], epochs bigint[], lease_ms bigint)
 RETURNS TABLE (ord bigint, state integer, status text)

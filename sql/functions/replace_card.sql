@@ -1,6 +1,6 @@
 -- replace_card: repairs, restores or seals a card that the caller has locked. If `same` is false, the old row is stored
 -- as a revision. Returns false and writes nothing if another card has become the result of the same tool call.
---   same  Whether the content and metadata of both cards are equal as JSON: then the stored text stays.
+--   same  Whether both cards have equal content, metadata and tool calls, compared as JSON: then the stored text stays.
 --   dead  Whether the stored card has expired or is deleted.
 CREATE OR REPLACE FUNCTION cardbox.replace_card(
     old_card cardbox.cards, new_card cardbox.cards, same boolean, dead boolean)

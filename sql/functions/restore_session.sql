@@ -1,6 +1,6 @@
--- restore_session: completes a session that a project's import has written, and makes it visible.
--- Outcomes: created; updated: the session had an older version; unchanged: it has given_version or a newer version;
--- no_head: it has no entry with the id `head`, and was not completed.
+-- restore_session: completes a session that a project's import has written, and makes the session visible. Outcomes:
+-- created; updated: the session had an older version; unchanged: the version of the session is not older; no_head: no
+-- entry has the id `head`, so nothing was completed.
 CREATE OR REPLACE FUNCTION cardbox.restore_session(
     tenant text, session text, given_dialect text, given_header json, given_name json, source text,
     head text, given_version bigint, created timestamptz, updated timestamptz)

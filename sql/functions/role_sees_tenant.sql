@@ -1,6 +1,7 @@
--- role_sees_tenant: returns whether the calling role may read a tenant according to the policies. Functions that run
--- with the owner's rights use it to check their caller. The caller is the role that SET ROLE has set, or else the
--- log-in role. The check for the service is a separate IF, so that plpgsql runs no query for the service.
+-- role_sees_tenant: returns whether the calling role may read the rows of a tenant according to the policies. Reading
+-- functions that run with the owner's rights check their caller with role_sees_tenant(). The caller is the role that
+-- SET ROLE has set, or else the log-in role. The check for the service is a separate IF, so that plpgsql runs no query
+-- for the service.
 CREATE OR REPLACE FUNCTION cardbox.role_sees_tenant(tenant text) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
--- same_json: returns whether two texts are the same JSON: equal texts, or texts with equal jsonb values. Some texts
--- are not valid jsonb (with \u0000, half a surrogate pair, a very long number or string): only an equal text is the
--- same JSON as such a text.
+-- same_json: returns whether two texts are the same JSON: equal texts, or texts with equal jsonb values. Some texts are
+-- not valid jsonb, for example with \u0000, half a surrogate pair, or a very long number or string. Only an equal text
+-- is the same JSON as such a text.
 CREATE OR REPLACE FUNCTION cardbox.same_json(a json, b json) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE
 AS $$

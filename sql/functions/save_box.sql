@@ -2,7 +2,8 @@
 -- old chain has all ids of the earlier list.
 --   parents   Ids of parent boxes, for a box that is created.
 --   expected  Version that the box must have; 0: any; NULL: any, and a missing box is created.
---   at        Time of the change, set by imports; NULL: now. Times of a box never decrease.
+--   at        Time of the change, set by imports; NULL: now. If the time is before the box's last change, the time of
+--             the last change is used.
 --
 -- Outcomes: 1 replaced or created, 2 the box already has these ids, 3 no such box, 4 the box has another version, 7 the
 -- box was deleted. If `expected` is not NULL, a deleted box has the outcome 3.

@@ -1,7 +1,7 @@
--- save_call: inserts or updates a call. The status of a call can only advance: from pending to in_progress, and to
--- completed or failed. The start and end messages must belong to the call's task. In a finished task no call can be
--- opened, because nothing would end it. If the details or the end message is NULL, the stored value stays. The outcomes
--- are those of save_ledger().
+-- save_call: inserts or updates a call. The status of a call can only advance: from pending to in_progress, and from
+-- either to completed or failed. The start and end messages must belong to the call's task. In a finished task no call
+-- can be opened, because nothing would end it. If the details or the end message is NULL, the stored value stays. The
+-- outcomes are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_call(tenant text, given jsonb, parameters json, details json)
 RETURNS integer
 LANGUAGE plpgsql
@@ -41,7 +41,7 @@ BEGIN
                 given ->> 'start', given ->> 'end', at_task.events + 1)
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
-            RETURN 4; -- meanwhile another transaction has inserted this call
+            RETURN 4; -- another transaction has inserted a call with this id
         END IF;
         PERFORM cardbox.add_event(tenant, task, 'call', id, new_status);
         RETURN 1;

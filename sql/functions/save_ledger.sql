@@ -1,6 +1,7 @@
--- save_ledger: saves tasks, messages and calls in this order, all or none. Each kind has a JSON array of objects.
--- Parallel arrays have the texts that jsonb can't hold. A parent task must come before its subtasks. Returns a row for
--- each saved object, up to the first failure. The kinds are 1 task, 2 message, 3 call.
+-- save_ledger: saves tasks, messages and calls in this order, all or none. Each kind has a JSON array of objects. Texts
+-- that may contain \u0000 or half a surrogate pair are in parallel arrays, because jsonb can't hold these. A new parent
+-- task must come before its subtasks. Returns a row for each object, up to the first failure. The kinds are 1 task, 2
+-- message, 3 call.
 --
 -- Outcomes are those of enum ledger_outcome in the C code:
 --   1  inserted
@@ -13,7 +14,7 @@
 --   9  the task is finished, so no call can be opened
 --
 -- Stored tasks are locked in the order of their ids. Tasks that do not exist yet can't be locked. Therefore batches
--- with several tasks of one project run one after the other. Only imports send such batches.
+-- with several tasks of one project run one after the other.
 CREATE OR REPLACE FUNCTION cardbox.save_ledger(
     tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[],
     calls jsonb, parameters json[], details json[])

@@ -1,6 +1,6 @@
 -- save_message: inserts a message and its sealed card. The outcomes are those of save_ledger().
---   content    Content of the card.
---   given_ts   Time of the message; NULL: now.
+--   content   Content of the card.
+--   given_ts  Time of the message in Unix milliseconds; NULL: now.
 CREATE OR REPLACE FUNCTION cardbox.save_message(
     tenant text, id text, task text, role text, content json, metadata jsonb,
     tool_calls jsonb, given_ts bigint)
@@ -25,7 +25,7 @@ BEGIN
                      AND (given_ts IS NULL OR old.ts = given_ts)
                      AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
     END IF;
-    -- An import writes the card before the message. If a stored card is removed meanwhile, attempt 2 inserts it.
+    -- An import writes the card before the message. If that card is removed after attempt 1, attempt 2 inserts it.
     FOR attempt IN 1 .. 2 LOOP
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, metadata, created_at, sealed)
         VALUES (tenant, id, content, save_message.tool_calls,
@@ -45,7 +45,7 @@ BEGIN
       FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN 4; -- meanwhile another transaction has inserted this message
+        RETURN 4; -- another transaction has inserted a message with this id
     END IF;
     PERFORM cardbox.add_event(tenant, task, 'message', id, save_message.role);
     DELETE FROM cardbox.task_chunks k

@@ -1,6 +1,6 @@
--- save_task: inserts a task, or updates its status and time. A finished task is reopened or gets another status only
--- if the given update time is later than the stored one. A cancelled task can be reopened, but can't get another
--- status. The outcomes are those of save_ledger().
+-- save_task: inserts a task, or updates its status and time. A finished task is reopened or gets another status only if
+-- the given update time is later than the stored one. A cancelled task can be reopened, but can't be changed to another
+-- status of a finished task. The outcomes are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_task(tenant text, given jsonb, prompt json) RETURNS integer
 LANGUAGE plpgsql
 AS $$

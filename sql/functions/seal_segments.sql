@@ -1,6 +1,6 @@
--- seal_segments: stores the complete segments of 64 ids among `ids`, and returns the rest, which is the new tail.
--- `start` is the position of the first id, a multiple of 64. Exactly 64 ids, the most frequent case in which a segment
--- is stored, are not split.
+-- seal_segments: stores the complete segments of 64 ids among `ids`, and returns the other ids, which are the new tail.
+-- `start` is the position of the first id, a multiple of 64. Exactly 64 ids are a frequent case, in which the array is
+-- not split.
 CREATE OR REPLACE FUNCTION cardbox.seal_segments(tenant text, chain uuid, start bigint, ids jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql

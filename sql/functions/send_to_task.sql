@@ -1,6 +1,6 @@
--- send_to_task: inserts a message of role user, and wakes the task unless a worker holds it. A worker that holds the
--- task can't finish it before it has read the message: see write_task(). The outcomes are those of save_ledger(); 9:
--- the task is finished.
+-- send_to_task: inserts a message of role user, and wakes the task unless a worker holds it. The parameter last_read of
+-- write_task() lets a worker that holds the task notice the message. The outcomes are those of save_ledger(); 9: the
+-- task is finished, and no message has this id.
 CREATE OR REPLACE FUNCTION cardbox.send_to_task(
     tenant text, task text, message text, content json, metadata jsonb)
 RETURNS integer

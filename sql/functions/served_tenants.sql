@@ -7,7 +7,7 @@ BEGIN
     IF NOT pg_has_role(current_user, 'cardbox_service', 'MEMBER') THEN
         RETURN ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g);
     END IF;
-    -- one index look-up for each tenant
+    -- the recursion needs one index look-up for each tenant
     RETURN ARRAY(
         WITH RECURSIVE due AS (
             (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.wake_at IS NOT NULL

@@ -1,5 +1,5 @@
--- session_entry_details: returns the parent's id and the label of an entry, which are in other rows. The function is
--- inlined, so that a column that the caller does not use is not looked up.
+-- session_entry_details: returns the parent's id and the label of an entry, which are in other rows. PostgreSQL inlines
+-- the function, so that a column that the caller does not use is not looked up.
 CREATE OR REPLACE FUNCTION cardbox.session_entry_details(tenant text, session text, id text, parent bigint)
 RETURNS TABLE (parent_id text, label json)
 LANGUAGE sql STABLE

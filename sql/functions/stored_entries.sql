@@ -1,7 +1,7 @@
--- stored_entries: returns columns of the session's entries that have these ids, as parallel arrays. If no entry has an
--- id, the elements of this id are NULL.
+-- stored_entries: returns columns of the session's entries that have these ids, as parallel arrays. For an id that the
+-- session does not have, the elements are NULL.
 --   contents     JSON to compare with: `same` is true if the stored entry has this JSON.
---   with_parent  Whether the first element of `contents` lacks a parentId that the stored entry may have.
+--   with_parent  Whether the stored JSON of the first entry may begin with a parentId that `contents` lacks.
 CREATE OR REPLACE FUNCTION cardbox.stored_entries(
     tenant text, session text, ids text[], contents json[], with_parent boolean,
     OUT lines bigint[], OUT branches bigint[], OUT depths integer[], OUT missing text[], OUT same boolean[])

@@ -1,4 +1,5 @@
--- task_stream_row_bytes: returns the approximate size of a row of follow_tasks(). It is inlined.
+-- task_stream_row_bytes: returns the approximate size in bytes of a row of follow_tasks(). PostgreSQL inlines the
+-- function.
 CREATE OR REPLACE FUNCTION cardbox.task_stream_row_bytes(seen cardbox.task_stream_row) RETURNS bigint
 LANGUAGE sql IMMUTABLE
 AS $$

@@ -2,7 +2,7 @@
 --   s           The session's row, which the caller has locked.
 --   changes     Number that is added to the version.
 --   new_header  Header that is stored if the session has none yet, or NULL.
---   is_open     The session's last line has no line feed at its end.
+--   is_open     Whether the session's last line has no line feed at its end.
 --   written     Line numbers of the new lines.
 CREATE OR REPLACE FUNCTION cardbox.update_session(
     s cardbox.sessions, changes integer, given_dialect text, new_header json, is_open boolean, outcomes text[],

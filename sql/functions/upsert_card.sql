@@ -1,11 +1,12 @@
 -- upsert_card: writes a card. A card with its id, or another result of its tool call, may already be stored.
---   strict    If a stored card has other content: true: a conflict; false: the card is repaired.
---   restore   Whether a deleted or expired card is restored; if false, the outcome is 6.
+--   strict    If a stored card differs: true: a conflict; false: the card is repaired, unless it is sealed.
+--   restore   Whether a deleted or expired card is restored; false: the outcome is 6.
 --   waits     Whether to wait for a card that another transaction has locked.
---   other_id  Id of another card that is already the result of the tool call: then the outcome is 5.
+--   other_id  Id of another card that is already the result of the tool call.
 --
 -- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 the
--- card, or an expired result of its call, is locked.
+-- card, or an expired result of its call, is locked. If the new card is itself deleted or expired, an equal stored card
+-- that is deleted or expired has the outcome 2.
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
     new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)
@@ -51,7 +52,7 @@ BEGIN
             OR coalesce(old_card.expires_at <= clock_timestamp(), false);
         outcome := CASE
             WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
-                                   <= clock_timestamp() THEN 2 -- an import of a dead card that is stored and dead
+                                   <= clock_timestamp() THEN 2 -- an import repeats a deleted or expired card
             WHEN dead AND restore IS NOT TRUE THEN 6
             WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
             WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;

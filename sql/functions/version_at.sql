@@ -1,6 +1,6 @@
 -- version_at: returns the version that a box had at a moment; NULL if the log begins later. The function bisects the
--- log by the primary key, since versions are consecutive and their times never decrease. Two queries find the first
--- and the last version, because one query for both would read the whole log.
+-- log by the primary key, since versions are consecutive and their times never decrease. Two queries find the first and
+-- the last version, because one query for both could read the whole log.
 CREATE OR REPLACE FUNCTION cardbox.version_at(tenant text, box uuid, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$

@@ -1,15 +1,15 @@
 -- write_cards: writes cards of one or more tenants. The arrays are parallel. For stricts, restores and the outcomes see
--- upsert_card(). The outcomes are the numbers of cardbox_outcome in <cardbox/card.h>.
---   created  Creation time; NULL: now, each card a microsecond later than the one before, so that lists keep the
---            order.
---   expires  Expiry time, set by imports only; NULL: `created` plus `ttls`.
+-- upsert_card(). Outcomes from 1 to 6 are the numbers of cardbox_outcome in <cardbox/card.h>.
+--   created  Creation time; NULL: now. If several cards have NULL, their times grow by microseconds, so that lists keep
+--            the order.
+--   expires  Expiry time, set by imports only; NULL: the creation time plus `ttls`.
 --   deleted  Time of the deletion, set by imports only.
 --   whole    True: all cards are written, or none if the outcome of one is 5 or 6. If none is written, the other
 --            outcomes are those that the cards would have had. The call waits for locked cards. False: each card
 --            succeeds or fails on its own, and a locked card has the outcome 7.
 --
--- Cards are written in the order of their keys, so that two batches can't deadlock. For each tenant, tool results come
--- last, in the order of the tool calls that they answer.
+-- Cards are written in the order of their keys, so that batches do not deadlock with each other. For each tenant, tool
+-- results come last, in the order of the tool calls that they answer.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

@@ -1,8 +1,8 @@
--- write_each_card: writes cards, each on its own. Part of write_cards().
+-- write_each_card: writes cards one by one, or the new ones together. Part of write_cards().
 --   waits  Whether to wait for cards that another transaction has locked.
 --
--- One statement inserts all cards whose ids are not stored. The random etag of an inserted row shows which element of
--- the arrays it is. The other cards are written one by one.
+-- One statement inserts the cards whose ids are not stored, unless they conflict with other cards. The random etag of
+-- an inserted row shows which element of the arrays it is. The function upsert_card() writes the cards that are left.
 CREATE OR REPLACE FUNCTION cardbox.write_each_card(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

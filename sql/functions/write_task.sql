@@ -2,17 +2,18 @@
 -- messages and calls is that of save_ledger().
 --   ending       0 the lease continues, 1 the task is finished with end_status, 2 the task sleeps, 3 the task is
 --                released for any worker.
---   sleep_until  Time at which a sleeping task becomes due; NULL: only a message or the end of a subtask wakes it.
---   last_read    Event number of the last message that the worker has read; NULL: not checked. If a user's message is
---                newer, the task is not finished and not put to sleep.
---   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of each subtask
---                wakes the task.
+--   sleep_until  Time at which a sleeping task becomes due; NULL: the task sleeps until send_to_task() or the end of a
+--                subtask wakes it.
+--   last_read    Event number of the last message that the worker has read; NULL: not checked. If a message of role
+--                user is newer, the task is not finished and not put to sleep.
+--   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of a subtask
+--                then wakes the sleeping task.
 --
--- Returns the rows of save_ledger(). If these have no failure and `ending` is not 0, or if the lease is lost, a row of
--- kind 0 follows with one of these outcomes:
+-- Returns the rows of save_ledger(). If one of these has a failure, nothing is written and the lease continues. If the
+-- lease is lost, or if nothing failed and `ending` is not 0, a row of kind 0 follows with one of these outcomes:
 --   3   The task is finished.
 --   8   The lease is lost, and nothing was written.
---   10  The lease continues, because a user's message is newer than last_read.
+--   10  The lease continues, because a message of role user is newer than last_read.
 --   11  The task sleeps, or was released.
 CREATE OR REPLACE FUNCTION cardbox.write_task(
     tenant text, task text, epoch bigint, messages jsonb, contents json[], calls jsonb,

@@ -1,6 +1,6 @@
 -- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The first chunk of
--- a message deletes the chunks of the task's other messages, whose generation was interrupted. Returns false if the
--- lease is lost. The lock on the task's row blocks claims and cancellations, which delete chunks.
+-- a message deletes the chunks of the task's other messages. Returns false if the lease is lost. The lock on the task's
+-- row prevents claims and cancellations, which delete chunks, until the transaction ends.
 CREATE OR REPLACE FUNCTION cardbox.write_task_chunk(
     tenant text, task text, epoch bigint, message text, n bigint, chunk json) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER

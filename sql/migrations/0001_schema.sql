@@ -4,11 +4,12 @@
 -- needs: protect
 -- needs: count_token_change
 
--- Members of cardbox_service, such as cardboxd and operators, see every tenant. Members of cardbox_worker, which are
--- workers that link the SDK, see the tenants that tenant_grants grants them.
+-- Members of cardbox_service, such as cardboxd and operators, see every tenant. Members of cardbox_worker, such as
+-- workers that link the SDK, see the tenants that tenant_grants grants to them.
 
--- The role cardbox_writer owns the writing functions (see README.md), and nothing else. Nobody logs in as this role.
--- Only the role that migrates is a member: PostgreSQL requires membership in a role to make the role an owner.
+-- The role cardbox_writer owns the writing functions (see README.md), and nothing else. No program logs in as
+-- cardbox_writer. Only the role that migrates is a member: PostgreSQL requires membership in a role to make the role an
+-- owner.
 
 -- Roles belong to the cluster. So a migration of another database may have created these roles, or may create them at
 -- the same time.
@@ -33,11 +34,12 @@ BEGIN
 END
 $$;
 
--- These settings are set for the database, because settings of a session do not survive a pooler in transaction mode.
+-- The settings jit and random_page_cost are set for the database, because settings of a session do not survive a pooler
+-- in transaction mode.
 --
--- jit is off, because compiling a plan would take longer than running any statement of CardBox.
--- The setting random_page_cost is 1. Without statistics PostgreSQL expects few rows, and with the default of 4 it would
--- sort these rows instead of reading them in the order of an index.
+-- jit is off, because compiling a plan would take longer than running a usual statement of CardBox. The setting
+-- random_page_cost is 1. Without statistics PostgreSQL expects few rows, and with the default of 4 it would sort these
+-- rows instead of reading them in the order of an index.
 DO $$
 BEGIN
     EXECUTE format('ALTER DATABASE %I SET jit = off', current_database());
@@ -70,7 +72,7 @@ GRANT SELECT ON cardbox.tenant_grants TO cardbox_writer;
 CREATE TABLE cardbox.tokens (
     token_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name       text COLLATE "C" NOT NULL
-               CHECK (octet_length(name) BETWEEN 1 AND 255 AND name !~ '^[0-9]+$'), -- digits are a token_id
+               CHECK (octet_length(name) BETWEEN 1 AND 255 AND name !~ '^[0-9]+$'), -- a number would be a token_id
     hash       bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
     tenants    text[] CHECK (cardinality(tenants) > 0 AND array_position(tenants, NULL) IS NULL), -- NULL: all
     scopes     text[] NOT NULL CHECK (cardinality(scopes) > 0
@@ -93,7 +95,7 @@ INSERT INTO cardbox.token_changes (version) VALUES (0);
 CREATE TRIGGER tokens_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON cardbox.tokens
     FOR EACH STATEMENT EXECUTE FUNCTION cardbox.count_token_change();
 
--- Members of cardbox_service can only read tokens. Only the owner of the table creates and revokes tokens, so that an
--- attacker who controls a server can't create a token. Workers see no tokens.
+-- Members of cardbox_service can only read tokens. The owner of the table creates and revokes tokens. So an attacker
+-- who controls a server can't create a token. Workers see no tokens.
 SELECT cardbox.protect('cardbox.tokens', service => 'SELECT', worker => NULL);
 SELECT cardbox.protect('cardbox.token_changes', service => 'SELECT', worker => NULL);

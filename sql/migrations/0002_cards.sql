@@ -1,4 +1,4 @@
--- Cards: units of content, whose ids are unique within a tenant. Only a repair changes the content of a card, and
+-- Cards: units of content, whose ids are unique within a tenant. A write of other content under the id of a stored card
 -- stores the earlier content as a revision.
 --
 -- needs: protect
@@ -13,16 +13,17 @@ CREATE TABLE cardbox.cards (
     tool_call_id text COLLATE "C" CHECK (octet_length(tool_call_id) <= 512),
     ttl_seconds  integer,
     expires_at   timestamptz, -- not changed by repairs of a live card
-    deleted_at   timestamptz, -- set by a soft delete
+    deleted_at   timestamptz, -- NULL: not deleted
     metadata     jsonb,
     created_at   timestamptz NOT NULL,
     etag         bigint NOT NULL DEFAULT cardbox.random_etag() CHECK (etag > 0), -- a new value with each update
     sealed       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, card_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- Tables that mainly grow set autovacuum_vacuum_insert_scale_factor to a fiftieth. By default autovacuum processes
--- new pages when a fifth of the table is new. Until then, index-only scans also read the table, and no row is frozen.
--- Processing a fiftieth of the table at a time is less work each time, and hardly more work in total.
+-- Tables that mainly grow set autovacuum_vacuum_insert_scale_factor to a fiftieth. By default autovacuum processes new
+-- pages when a fifth of the table is new. Until then, index-only scans also read the new pages of the table, and the
+-- new rows are not frozen. Processing a fiftieth of the table at a time is less work each time, and hardly more work in
+-- total.
 
 -- The column content has the type json, because jsonb sorts keys, drops duplicate keys and rewrites numbers. Parsing
 -- jsonb was also 43 % of the instructions of an insert.
@@ -32,9 +33,9 @@ CREATE UNIQUE INDEX cards_one_result ON cardbox.cards (tenant_id, tool_call_id)
     WHERE metadata ->> 'type' = 'tool.result' AND deleted_at IS NULL AND tool_call_id IS NOT NULL;
 CREATE INDEX cards_by_call ON cardbox.cards (tenant_id, tool_call_id)
     WHERE tool_call_id IS NOT NULL;
--- The next indexes are for lists. A query sorts cards with equal times by their ids. The operator class
--- text_pattern_ops compares bytes, so a newer glibc or ICU can't change the order of an index. An index with
--- text_pattern_ops also finds rows by equality.
+-- The indexes cards_by_time and cards_of_* are for lists. A query sorts cards with equal times by their ids. The
+-- operator class text_pattern_ops compares bytes, so a newer glibc or ICU can't change the order of an index. An index
+-- with text_pattern_ops also finds rows by equality.
 CREATE INDEX cards_by_time ON cardbox.cards (tenant_id, created_at);
 CREATE INDEX cards_of_step ON cardbox.cards
     (tenant_id, (metadata ->> 'step_id') text_pattern_ops, created_at)
@@ -57,7 +58,7 @@ CREATE TRIGGER cards_etag BEFORE UPDATE ON cardbox.cards
 CREATE TRIGGER cards_sealed BEFORE UPDATE OR DELETE ON cardbox.cards
     FOR EACH ROW WHEN (OLD.sealed) EXECUTE FUNCTION cardbox.refuse_change_of_sealed();
 
--- The earlier contents of repaired cards, for audits.
+-- Earlier contents of cards that were repaired or restored, for audits.
 CREATE TABLE cardbox.card_revisions (
     tenant_id    text COLLATE "C" NOT NULL,
     card_id      text COLLATE "C" NOT NULL,

@@ -1,7 +1,7 @@
 -- Boxes: ordered lists of card ids. Ids at positions below length / 64 * 64 (integer division) are in segments of 64
 -- ids, which never change. The other ids are the tail, a column of the row of the box. The row of a box is called its
--- head. An append changes this row, and every 64 ids adds a segment, so its cost does not depend on the length of the
--- box.
+-- head. An append changes the head, and every 64 ids adds a segment, so the cost of an append does not depend on the
+-- length of the box.
 --
 -- needs: protect
 -- needs: is_id_list
@@ -12,19 +12,19 @@
 
 -- PostgreSQL parses the CHECK constraints of a table for each statement that writes to the table, which costs 14,000
 -- instructions for each comparison in a constraint. The constraint of a domain is checked only if a statement sets a
--- column of this domain. So the rules for columns that an append does not set are in domains.
+-- column of this domain. So some rules for single columns are in domains.
 CREATE DOMAIN cardbox.id_list AS jsonb CHECK (cardbox.is_id_list(VALUE));
 CREATE DOMAIN cardbox.segment_start AS bigint CHECK (VALUE >= 0 AND VALUE % 64 = 0);
 CREATE DOMAIN cardbox.box_op AS text CHECK (VALUE IN ('create', 'append', 'replace', 'fork'));
 
--- The heads of boxes. Half of each page stays free for the new row versions of appends, so that an append writes no
--- index (HOT). A tail of up to 8 kB stays in the row. Autovacuum runs when a fiftieth of the rows is dead, because dead
--- row versions slow down each look-up of a box.
+-- The heads of boxes. Half of each page stays free for the new row versions of appends, so that an append usually
+-- writes no index (HOT). A tail of up to 8 kB stays in the row. Autovacuum runs when a fiftieth of the rows is dead,
+-- because dead row versions slow down each look-up of a box.
 CREATE TABLE cardbox.card_boxes (
     tenant_id  text COLLATE "C" NOT NULL,
     box_id     uuid NOT NULL,
     chain_id   uuid NOT NULL,
-    own_from   cardbox.segment_start NOT NULL DEFAULT 0, -- positions below are in the parents of chain_id
+    own_from   cardbox.segment_start NOT NULL DEFAULT 0, -- positions below own_from are in the parents of chain_id
     length     bigint NOT NULL,
     version    bigint NOT NULL,
     tail       jsonb NOT NULL,            -- the ids from position length / 64 * 64 on
@@ -39,13 +39,14 @@ CREATE TABLE cardbox.card_boxes (
            AND jsonb_array_length(tail) = length % 64
            AND NOT tail @? 'strict $[*] ? (@.type() != "string")')
 ) WITH (fillfactor = 50, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
--- An index for lists. Only statements for lists have its unusual condition. With the condition `deleted_at IS NULL`
--- PostgreSQL also used this index to look up single boxes, for which the primary key is better.
+-- The index card_boxes_live is for lists. Only statements for lists have the unusual condition of this index. With the
+-- condition `deleted_at IS NULL` PostgreSQL also used this index to look up single boxes, for which the primary key is
+-- better.
 CREATE INDEX card_boxes_live ON cardbox.card_boxes (tenant_id, created_at, box_id)
     WHERE CASE WHEN deleted_at IS NULL THEN true ELSE false END;
 CREATE INDEX card_boxes_by_deletion ON cardbox.card_boxes (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- Segments of 64 ids. If a box has got another chain, the last segment of its earlier chain may have fewer ids.
+-- Segments of 64 ids. If the list of a box was replaced, the last segment of its earlier chain may have fewer ids.
 CREATE TABLE cardbox.card_box_segments (
     tenant_id text COLLATE "C" NOT NULL,
     chain_id  uuid NOT NULL,
@@ -58,9 +59,10 @@ CREATE TABLE cardbox.card_box_segments (
 CREATE INDEX card_box_segments_by_card
     ON cardbox.card_box_segments USING gin (cardbox.id_keys(tenant_id, card_ids));
 
--- The chain of a forked box continues the chain of the original box, its parent chain. The ids at positions below
--- parent_length, a multiple of 64, are in the parent chain. A chain without a parent chain has no row. If a fork would
--- have a depth of more than 256, it copies the segments instead, to limit the number of chains that a read visits.
+-- The chain of a fork usually continues the chain of the original box, which is then called the parent chain. The ids
+-- at positions below parent_length, a multiple of 64, are in the parent chain. A chain without a parent chain has no
+-- row. If a fork would have a depth of more than 256, it copies the segments instead, to limit the number of chains
+-- that a read visits.
 CREATE TABLE cardbox.card_box_chains (
     tenant_id       text COLLATE "C" NOT NULL,
     chain_id        uuid NOT NULL,
@@ -73,8 +75,8 @@ CREATE TABLE cardbox.card_box_chains (
 CREATE INDEX card_box_chains_by_parent
     ON cardbox.card_box_chains (tenant_id, parent_chain_id, parent_length);
 
--- The log of boxes has one row for each change. At the row's version, the box consisted of the first `length` ids of
--- the chain `chain_id`.
+-- The log of boxes has one row for each change of the list of a box. At the row's version, the box consisted of the
+-- first `length` ids of the chain `chain_id`.
 CREATE TABLE cardbox.card_box_log (
     tenant_id      text COLLATE "C" NOT NULL,
     box_id         uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Sessions: numbered lists of lines. An entry is a line that has an id; entries form a tree.
+-- Sessions: numbered lists of lines. An entry is a line that has an id; the entries form one or more trees.
 --
 -- needs: protect
 --
@@ -7,7 +7,7 @@
 -- index range of (branch, depth) for each branch on the path. A leaf is the last entry of a branch. A branch point is
 -- an entry with a child that starts a branch.
 --
--- Every byte of an imported file belongs to a line, so that an export equals the file. If the same file is imported
+-- Every byte of an imported file belongs to a line, so that an export can equal the file. If the same file is imported
 -- again, its lines are compared with the stored lines, and only new lines are written.
 CREATE TABLE cardbox.sessions (
     tenant_id     text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
@@ -15,20 +15,20 @@ CREATE TABLE cardbox.sessions (
     -- The state `restoring`: the import of a project has not completed the session. The state `deleted`: the
     -- lines of the session are being removed. Only sessions in the state `live` are visible.
     state         text COLLATE "C" NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'restoring', 'deleted')),
-    dialect       text COLLATE "C" CHECK (dialect IN ('plain', 'pi')), -- NULL: no line has shown it yet
+    dialect       text COLLATE "C" CHECK (dialect IN ('plain', 'pi')), -- NULL: not known yet
     header        json,            -- only in the dialect pi; session_lines has its whole line
-    name          json,            -- from the last entry of type session_info
+    name          json,            -- the last name that an entry of type session_info has set
     forked_from   text COLLATE "C",
-    -- The head, which is the entry that an append continues, and its columns of session_lines; NULL: none.
+    -- The head, which is by default the parent of the next entry. The columns head_* are NULL if there is no head.
     head_line     bigint,
     head_entry_id text COLLATE "C",
     head_branch   bigint,
     head_depth    integer,
     head_is_leaf  boolean,
-    lines         bigint NOT NULL DEFAULT 0, -- number of lines, and of the next line
+    lines         bigint NOT NULL DEFAULT 0, -- number of lines, which is also the number of the next line
     entries       bigint NOT NULL DEFAULT 0,
     open_end      boolean NOT NULL DEFAULT false, -- the last line does not end with a line feed
-    version       bigint NOT NULL, -- grows by one with each change of the session
+    version       bigint NOT NULL, -- grows with each change of the session
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, session_id),
@@ -38,7 +38,7 @@ CREATE INDEX sessions_by_time ON cardbox.sessions (tenant_id, created_at, sessio
 CREATE INDEX sessions_deleted ON cardbox.sessions (tenant_id, session_id) WHERE state = 'deleted';
 
 -- The lines of sessions. The table has no CHECK constraints, which would cost 7 % of the time of an append. The
--- functions that write to it check all values.
+-- functions that write to the table check the values.
 CREATE TABLE cardbox.session_lines (
     tenant_id   text COLLATE "C" NOT NULL,
     session_id  text COLLATE "C" NOT NULL,
@@ -66,13 +66,15 @@ CREATE TABLE cardbox.session_lines (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 CREATE UNIQUE INDEX session_lines_by_id ON cardbox.session_lines (tenant_id, session_id, entry_id);
 CREATE INDEX session_lines_path ON cardbox.session_lines (tenant_id, session_id, branch, depth);
--- The index has the first entry of each branch. It finds the roots, the branch points and further children of an entry.
+-- The index session_lines_starts has the first entry of each branch. Queries for roots, branch points and children use
+-- it.
 CREATE INDEX session_lines_starts ON cardbox.session_lines (tenant_id, session_id, parent_line, line)
     WHERE line = branch;
 CREATE INDEX session_lines_labels ON cardbox.session_lines (tenant_id, session_id, target, line)
     WHERE type = 'label';
 
--- The appends to sessions that had an idempotency key. A repeated request gets the first answer.
+-- The appends to sessions that had an idempotency key. If a request with a key is repeated, nothing is appended, and
+-- the answer has the version of the first append.
 CREATE TABLE cardbox.session_append_keys (
     tenant_id  text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,

@@ -7,14 +7,14 @@
 -- type json: they may contain \u0000 and half a surrogate pair, which the type text can't store. The column
 -- completion_status has the type text, because lists filter by it.
 --
--- A task is due from its wake_at on. If wake_at is NULL, the task is asleep. A worker claims a task for a limited time,
--- the lease, and renews the lease while it runs the task. The column lease_epoch grows when a lease begins or ends, and
--- when the task is finished or cancelled. Each write of a worker for a task sends the lease_epoch of the worker's
--- claim. The write locks the row of the task, and fails if the task has another lease_epoch. So after another worker's
--- claim or a cancellation, writes of the earlier worker fail.
+-- A task is due from its wake_at on. If wake_at is NULL, the task is asleep or finished. A worker claims a task for a
+-- limited time, the lease, and renews the lease while it runs the task. The column lease_epoch grows when a lease
+-- begins or ends, and when the task is finished or cancelled. Each write of a worker for a task sends the lease_epoch
+-- of the worker's claim. The write locks the row of the task, and fails if the task has another lease_epoch. So after
+-- another worker's claim or a cancellation, writes of the earlier worker fail.
 --
--- Autovacuum of these tables runs when a fiftieth of the rows is dead, because dead index entries slow down the search
--- for the next task.
+-- Autovacuum of the tables tasks and calls runs when a fiftieth of the rows is dead, because dead index entries slow
+-- down the search for the next task.
 CREATE TABLE cardbox.tasks (
     tenant_id         text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
     task_id           text COLLATE "C" NOT NULL CHECK (octet_length(task_id) BETWEEN 1 AND 512),
@@ -27,7 +27,7 @@ CREATE TABLE cardbox.tasks (
     events            bigint NOT NULL DEFAULT 0, -- number of events, and n of the last one
     messages          bigint NOT NULL DEFAULT 0, -- number of messages
     last_user         bigint NOT NULL DEFAULT 0, -- seq of the last message with the role user; 0: none
-    wake_at           timestamptz, -- when the task becomes due, or its lease ends; NULL: asleep
+    wake_at           timestamptz, -- when the task becomes due, or its lease ends; NULL: asleep or finished
     lease_owner       text COLLATE "C" CHECK (octet_length(lease_owner) BETWEEN 1 AND 255), -- NULL: not claimed
     lease_epoch       bigint NOT NULL DEFAULT 0, -- grows when a lease begins or ends
     attempts          integer NOT NULL DEFAULT 0, -- claims since the task last slept, except released ones
@@ -42,7 +42,8 @@ CREATE INDEX tasks_by_status ON cardbox.tasks (tenant_id, completion_status, cre
     WHERE completion_status IS NOT NULL;
 CREATE INDEX tasks_by_parent ON cardbox.tasks (tenant_id, parent_task_id, created_at, task_id)
     WHERE parent_task_id IS NOT NULL;
--- The index finds tasks that are due or whose lease has expired. Each renewal of a lease writes to the index.
+-- The index tasks_by_wake finds tasks that are due or whose lease has expired. Each renewal of a lease writes to this
+-- index.
 CREATE INDEX tasks_by_wake ON cardbox.tasks (tenant_id, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX tasks_by_owner ON cardbox.tasks (tenant_id, lease_owner) WHERE lease_owner IS NOT NULL;
 
@@ -104,8 +105,8 @@ CREATE TABLE cardbox.task_events (
     PRIMARY KEY (tenant_id, task_id, n),
     FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- Events and messages never change. No role of CardBox has the privilege to change them, and triggers also reject
--- changes by the owner of the tables.
+-- Events and messages never change. The group roles of CardBox have no privilege to change them, and triggers also
+-- reject changes by the owner of the tables.
 CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
     FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
 
@@ -115,7 +116,7 @@ CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
 CREATE UNLOGGED TABLE cardbox.task_chunks (
     tenant_id  text COLLATE "C" NOT NULL,
     task_id    text COLLATE "C" NOT NULL,
-    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- its id once it is stored
+    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- the message's later id
     n          bigint NOT NULL,
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)
@@ -142,7 +143,7 @@ CREATE TYPE cardbox.task_stream_row AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );
 
--- All roles, also members of cardbox_service, write to the ledger only with functions.
+-- Members of cardbox_service and of cardbox_worker write to the ledger only with functions.
 SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT, UPDATE')
   FROM unnest(ARRAY['cardbox.tasks', 'cardbox.calls']::regclass[]) AS t;
 SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT')

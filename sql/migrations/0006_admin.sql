@@ -1,6 +1,6 @@
 -- Tables for gc (`cardbox gc`, and cardboxd in the background) and for locks. The gc removes expired and deleted cards
--- with their revisions, deleted boxes with their logs, and lines of deleted sessions. It also removes chains and
--- segments that nothing can read any more. Each batch of gc has its own transaction.
+-- with their revisions, deleted boxes with their logs, and lines of deleted sessions. Chains and segments that nothing
+-- can read any more are also removed. Each batch of gc has its own transaction.
 --
 -- needs: protect
 --
@@ -24,12 +24,12 @@
 --     of that box, which are not orphans.
 --   * A reader sees the rows of its snapshot, even if gc removes them later.
 --   * A new box with the id of a removed box gets a new chain.
---   * Only one gc runs at a time: its transaction locks a row of lock_rows, which also works behind a pooler. With the
---     locks of the heads alone, two gcs would be correct too, but would wait for each other.
+--   * Only one gc runs at a time: the transaction of gc locks a row of lock_rows, which also works behind a pooler.
+--     With the locks of the heads alone, two gcs would be correct too, but would wait for each other.
 CREATE TABLE cardbox.card_box_orphans (
     tenant_id text COLLATE "C" NOT NULL,
     chain_id  uuid NOT NULL,
-    due       boolean NOT NULL DEFAULT true, -- false: gc must first remove a chain that continues it
+    due       boolean NOT NULL DEFAULT true, -- false: gc must first remove a chain that continues this chain
     PRIMARY KEY (tenant_id, chain_id)
 );
 CREATE INDEX card_box_orphans_due ON cardbox.card_box_orphans (tenant_id, chain_id) WHERE due;
@@ -50,10 +50,10 @@ CREATE TYPE cardbox.gc_totals AS (
 );
 
 -- The rows of lock_rows are locked instead of advisory locks, which every role that may connect could hold. Only
--- try_lock_gc() and lock_ledger() lock these rows, so that only one gc of the database, and only one import of several
--- tasks into a tenant, runs at a time. Workers have no privileges on the table. Members of cardbox_service may read it,
--- to report the session that holds a lock. A row lock ends with its transaction, also behind a pooler in transaction
--- mode, and when a client dies.
+-- try_lock_gc() and lock_ledger() lock these rows. So only one gc of the database runs at a time, and transactions that
+-- save several tasks of a tenant run one after the other. Workers have no privileges on the table. Members of
+-- cardbox_service may read the table, to report the session that holds a lock. A row lock ends with its transaction,
+-- also behind a pooler in transaction mode, and when a client dies.
 CREATE TABLE cardbox.lock_rows (
     tenant_id text COLLATE "C" NOT NULL, -- '': a lock of the whole database
     name      text COLLATE "C" NOT NULL,

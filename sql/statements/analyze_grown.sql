@@ -1,2 +1,2 @@
--- Analyzes a table that has become much larger than it is in PostgreSQL's statistics: see the function analyze_grown.
+-- Runs ANALYZE for a table that has become much larger than in PostgreSQL's statistics: see the function analyze_grown.
 SELECT cardbox.analyze_grown()

@@ -1,5 +1,6 @@
--- Forks a box. If a box with the new id exists, the row has the version and length of that box. If the source has no
--- such version or length, or lacks ids, the row has the current version and length of the source.
+-- Forks a box. If a box with the new id exists, the row has the version and length of that box, and the outcome 7 if
+-- that box is deleted. If the source has no such version or length, or lacks ids, the row has the current version and
+-- length of the source.
 -- $1 text  tenant
 -- $2 uuid  box
 -- $3 uuid  id of the new box

@@ -1,4 +1,5 @@
--- Lists a page of a tenant's box ids, in their order. See boxes_list.sql for why the condition has no coalesce().
+-- Lists a page of the ids of a tenant's boxes, in the order of the ids. Deleted boxes are left out. See boxes_list.sql
+-- for why the condition has no coalesce().
 -- $1 text  tenant
 -- $2 uuid  last box of the previous page; NULL: the first page
 -- $3 int8  maximum number of boxes

@@ -1,8 +1,8 @@
 -- Lists a page of boxes without their ids, newest first. The columns are those of boxes_with_card. The condition on
 -- deleted_at is that of the index card_boxes_live.
 --
--- The condition has no coalesce(): it is not leakproof, so with row-level security PostgreSQL would use no index for
--- the condition (test_plans.py test_plans_of_workers).
+-- The condition has no coalesce(), because coalesce() is not leakproof: with row-level security PostgreSQL would use no
+-- index for the condition (test_plans.py test_plans_of_workers).
 -- $1 text         tenant
 -- $2 timestamptz  creation time of the last box of the previous page; NULL: the first page
 -- $3 uuid         id of the last box of the previous page

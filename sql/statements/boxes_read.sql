@@ -10,9 +10,10 @@
 -- $8 int8[]         read only this number of ids from the start of the current list; NULL: all
 -- $9 timestamptz[]  time at which the box had the list to read; NULL: now
 --
--- Rows can be in any order, but are usually ordered by kind. Kind 0 is a box that exists. Kind 1 is a segment of ids
--- that begins at position pos. A segment may begin before the range and end after the range. Kind 2 is the card at
--- position pos. In a row of kind 2 the content is NULL if there is no readable card with this id.
+-- Rows can be in any order, but are usually ordered by kind. Kind 0 is a box that exists and has the version, length or
+-- time to read. Kind 1 is a segment of ids that begins at position pos. A segment may begin before the range and end
+-- after the range. Kind 2 is the card at position pos. In a row of kind 2 the content is NULL if there is no readable
+-- card with this id.
 --
 -- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are few
 -- columns, and the rows of kinds 0 and 1 store their values in the columns of a card.

@@ -1,5 +1,5 @@
 -- Imports boxes: see the function save_box. Boxes are locked in the order of their tenants and ids, so that two
--- boxes_save statements can't deadlock. The arrays are parallel.
+-- boxes_save statements do not deadlock with each other. The arrays are parallel.
 -- $1 text[]         tenants
 -- $2 uuid[]         boxes
 -- $3 jsonb[]        ids

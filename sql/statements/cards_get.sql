@@ -2,7 +2,7 @@
 -- only the index and the etag. The columns from card_id on are those of enum card_column in the C code.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
--- $3 int8[]  etags that the caller has, parallel to $1; 0: none. A stored etag is 0 only if its row is damaged
+-- $3 int8[]  etags that the caller has, parallel to $1; 0: none
 SELECT k.ord, n.card_id, n.content, n.tool_calls, n.tool_call_id, n.ttl_seconds, n.expires_at, n.metadata,
        n.created_at, n.sealed, c.etag
   FROM unnest($1::text[], $2::text[], array_replace($3::int8[], 0, NULL)) WITH ORDINALITY

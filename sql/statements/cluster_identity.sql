@@ -1,7 +1,8 @@
--- Returns whether the server is a standby, and a number that identifies the cluster, the database, the timeline and
--- the role. A primary and its standbys have the same number. WAL positions of two servers can be compared only if
--- their numbers are equal. The timeline of a standby is read from its control file, which is never ahead of the
--- replayed WAL. So after a failover a standby may have the new number only from its next restartpoint on.
+-- Returns whether the server is a standby, and a number that identifies the cluster, the database, the timeline and the
+-- role. For the same database and role, a primary and its standbys have the same number. WAL positions of two servers
+-- can be compared only if their numbers are equal. The timeline of a standby is read from its control file, which is
+-- never ahead of the replayed WAL. So after a failover a standby may have the new number only from its next
+-- restartpoint on.
 SELECT s.is_standby,
        hashtextextended(concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
                                   (SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -1,2 +1,2 @@
--- Ends a transaction.
+-- Commits a transaction of the SDK or of a migration.
 COMMIT

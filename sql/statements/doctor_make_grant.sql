@@ -1,3 +1,3 @@
--- Fails unless the role owns the table tenant_grants or is a superuser. `cardbox doctor` runs this INSERT in a
--- transaction that is rolled back.
+-- Fails unless the role may insert into the table tenant_grants, as the table's owner and superusers can. `cardbox
+-- doctor` runs this INSERT in a transaction that is rolled back.
 INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('cardbox doctor', current_user)

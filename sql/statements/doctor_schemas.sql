@@ -1,6 +1,6 @@
 -- Lists the schemas of the role's default search_path in which other roles can create objects. Not counted are the
 -- schema's owner, superusers and roles that the current role is a member of. One of the other roles follows each schema
--- in parentheses. CardBox's own sessions do not use this search_path, but sessions of psql and behind poolers do.
+-- in parentheses. Connections of CardBox do not use this search_path, except behind poolers; psql does.
 SELECT coalesce(string_agg(o.name || ' (' || o.who || ')', ', ' ORDER BY o.name), '')
   FROM (SELECT n.nspname::text AS name,
                min(CASE WHEN a.grantee = 0 THEN 'everybody' ELSE a.grantee::regrole::text END) AS who

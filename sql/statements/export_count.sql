@@ -1,4 +1,4 @@
--- Counts the lines of a project's export.
+-- Counts the lines of a project's export, approximately.
 -- $1 text  tenant
 SELECT (SELECT count(*) FROM cardbox.cards c WHERE c.tenant_id = $1::text)
      + (SELECT count(*) FROM cardbox.card_boxes b

@@ -1,4 +1,4 @@
--- Returns the number of further connections that PostgreSQL accepts from this role to this database. The limits are
+-- Estimates how many further connections PostgreSQL accepts from this role to this database. The limits are
 -- max_connections without the reserved connections, and CONNECTION LIMIT of the database and of the role. Parallel
 -- workers are counted like connections. The statement uses only columns of pg_stat_activity that every role can see.
 SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int

@@ -1,6 +1,7 @@
 -- Finds another session that holds a lock which may block this session. Returns a description, the pid and the
--- application_name of the holder, or no row if there is no holder. If several sessions hold locks, the session with the
--- oldest transaction is returned. Only members of the holder's role and of pg_read_all_stats see the holder's query.
+-- application_name of the holder, or no row if there is no holder. If several sessions hold such locks, one session is
+-- returned: first one whose transaction is not known, then the one with the oldest transaction. The holder's query is
+-- visible only with the rights of the holder's role or of pg_read_all_stats.
 -- $1 text  name of an advisory lock; NULL: locks of CardBox's tables
 -- $2 bool  if $1 is NULL: whether locks of reading statements (ACCESS SHARE) count too
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',

@@ -1,6 +1,7 @@
--- Finds the session that holds the lock of a row of lock_rows. The columns are those of lock_holder, then the
--- transaction id of the lock's holder, which differs each time the row is locked. If the holder waits for another
--- session, the first three columns describe that session. If nobody holds the lock, no row is returned.
+-- Finds another session that holds the lock of a row of lock_rows. The columns are those of lock_holder, then the
+-- transaction id of the lock's holder, which differs for each transaction that locks the row. If the holder waits for a
+-- third session, the first three columns describe the third session. If no other session holds the lock, no row is
+-- returned.
 -- $1 text  name of the lock; its row has an empty tenant_id
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),

@@ -1,5 +1,5 @@
--- Lists a page of all messages of a tenant, ordered by task, then by seq. An import keeps this order. See
--- boxes_list.sql for why the condition has no coalesce().
+-- Lists a page of all messages of a tenant, ordered by task, then by seq. An import of the messages keeps their order.
+-- See boxes_list.sql for why the condition has no coalesce().
 -- $1 text  tenant
 -- $2 text  task of the last message of the previous page; NULL: the first page
 -- $3 int8  seq of the last message of the previous page

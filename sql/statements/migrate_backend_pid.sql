@@ -1,3 +1,3 @@
--- Returns the pid of the session's backend. Behind a pooler this pid differs from the one that the client received
--- when it connected.
+-- Returns the pid of the session's backend. Behind a pooler this pid normally differs from the one that the client
+-- received when it connected.
 SELECT pg_backend_pid()

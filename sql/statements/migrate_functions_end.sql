@@ -1,6 +1,6 @@
 -- Sets the privileges that all functions have in common. PUBLIC may execute none of them. The roles cardbox_service and
--- cardbox_writer may execute all of them: a function without SECURITY DEFINER adds no rights. Only a function's own
--- file grants it to cardbox_worker. Last, the privilege that migrate_functions_begin granted is revoked.
+-- cardbox_writer may execute all of them: a function without SECURITY DEFINER adds no rights. A grant to cardbox_worker
+-- is in the file of the function. Last, the privilege that migrate_functions_begin granted is revoked.
 DO $$
 BEGIN
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA cardbox FROM PUBLIC;

@@ -1,7 +1,7 @@
 -- Makes the current role a member of cardbox_service and cardbox_writer. Row-level security shows all rows to members
--- of cardbox_service, and only a member of cardbox_writer can make cardbox_writer the owner of functions. From
--- PostgreSQL 16 on, a role that creates another role may grant it, but does not have its rights. Before the first
--- migration of a cluster, cardbox_service and cardbox_writer do not exist.
+-- of cardbox_service. PostgreSQL requires membership in cardbox_writer to make cardbox_writer the owner of functions.
+-- From PostgreSQL 16 on, a role with CREATEROLE that creates another role may grant the new role, but does not have the
+-- new role's rights. Before the first migration of a cluster, cardbox_service and cardbox_writer do not exist.
 DO $$
 DECLARE
     needed text;

@@ -1,10 +1,11 @@
--- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have rows,
--- which a few index look-ups find for each project. A worker's role gets its granted projects: under row-level security
--- such look-ups would read the rows of other projects. For each kind of rows there are two columns: the number of live
--- rows, at most $3, and whether there are more than $3 rows. Only the first $3 + 1 rows of a kind are examined.
+-- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have cards,
+-- boxes, sessions or tasks. A few index look-ups find each of these projects. A worker's role gets its granted
+-- projects: under row-level security such look-ups would read the rows of other projects. For each kind of rows there
+-- are two columns: the number of live rows, at most $3, and whether there are more than $3 rows. Only the first $3 + 1
+-- rows of a kind in a project are examined. Deleted and expired cards and deleted boxes are rows, but not live rows.
 -- $1 text  last project of the previous page; NULL: the first page
 -- $2 int8  maximum number of projects
--- $3 int8  maximum number of rows of each kind that are counted
+-- $3 int8  maximum number of rows of each kind that are counted in a project
 WITH RECURSIVE held (tenant_id, number) AS (
     SELECT coalesce($1::text, '') COLLATE "C", 0::int8
      WHERE pg_has_role('cardbox_service', 'USAGE')

@@ -1,6 +1,6 @@
 -- Returns the newest applied migration, and whether the database has the SQL functions of this build or of a newer
--- release. The third column is whether the role has the privileges that the connection needs; NULL: a function is
--- missing. The statement does not lock the tables with content, so it also answers while others have locked them.
+-- release. The third column is whether the role has privileges on some important tables and functions; NULL: a function
+-- is missing. The statement does not lock the tables with content, so it also answers while others have locked them.
 -- $1 text[]  checksums of this build's functions
 -- $2 text    release of this build
 -- $3 bool    whether the connection is for writes

@@ -1,2 +1,2 @@
--- Rolls back a transaction of the SDK.
+-- Rolls back a transaction of the SDK or of a migration.
 ROLLBACK

@@ -6,8 +6,8 @@
 -- $5 int8  maximum number of children
 -- $6 int4  maximum size of a returned content in bytes; NULL: no contents
 --
--- The parent_line of a root is NULL. Roots are ordered by it nevertheless, so that only the index session_lines_starts
--- has the order (test_plans.py test_plans[session_children]).
+-- The parent_line of a root is NULL. Roots are ordered by parent_line nevertheless, so that only the index
+-- session_lines_starts has the order (test_plans.py test_plans[session_children]).
 WITH parent AS (
     SELECT e.line, e.branch, e.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e
 )

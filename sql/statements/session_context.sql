@@ -3,7 +3,7 @@
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  entry; '': the head
--- $4 int8  maximum total size of the contents in bytes; if it is exceeded, all contents are NULL
+-- $4 int8  maximum total size of the contents in bytes; if the size is greater, the contents of all entries are NULL
 WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s

@@ -1,5 +1,5 @@
--- Deletes a part of a session: see the function delete_session. If the session exists, returns one row: the number of
--- removed entries, and whether the statement must be repeated.
+-- Deletes a part of a session: see the function delete_session. If there was something to delete, returns one row: the
+-- number of removed entries, and whether the statement must be repeated.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  maximum number of lines to delete

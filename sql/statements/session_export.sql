@@ -4,7 +4,7 @@
 -- $2 text  session
 -- $3 int8  last line of the previous page; -1: the first page
 -- $4 int8  maximum number of lines
--- $5 int8  size limit in bytes; at least one line is returned
+-- $5 int8  size limit in bytes; the line that reaches the limit is still returned
 SELECT e.line, e.bytes, e.before, e.content, e.after, e.entry_id, e.id_is_made, e.target_is_made,
        coalesce(p.entry_id, e.missing_parent_id) AS parent_id, e.target
   FROM (SELECT l.*, sum(l.size) OVER (ORDER BY l.line) - l.size AS so_far

@@ -1,4 +1,4 @@
--- Lists a page of the entries that have a label, in the descending order of their ids.
+-- Lists a page of the entries that have a label, in descending order of the entry ids.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  last entry of the previous page; NULL: the first page

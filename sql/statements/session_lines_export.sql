@@ -1,5 +1,5 @@
--- Lists a page of all lines of a tenant's sessions, ordered by session, then by line. See boxes_list.sql for why the
--- condition has no coalesce().
+-- Lists a page of the lines of a tenant's visible sessions, ordered by session, then by line. See boxes_list.sql for
+-- why the condition has no coalesce().
 -- $1 text  tenant
 -- $2 text  session of the last line of the previous page; NULL: the first page
 -- $3 int8  number of the last line of the previous page

@@ -4,7 +4,8 @@
 -- $3 text  entry; '': the head
 -- $4 int4  first depth
 -- $5 int4  last depth
--- $6 int8  maximum total size of the contents in bytes; if it is exceeded, all contents are NULL; NULL: no contents
+-- $6 int8  maximum total size of the contents in bytes; NULL: no contents. If the size is greater, the contents of all
+--          entries are NULL
 --
 -- If the session exists, there is also a row with line -1. The entry_id and depth of this row are those of the last
 -- entry of the path, NULL if there is no such entry. The content of this row is the session's header.

@@ -5,7 +5,7 @@
 -- $3 text          dialect
 -- $4 json          header
 -- $5 json          name
--- $6 text          session that it was forked from
+-- $6 text          session from which the session was forked
 -- $7 text          head
 -- $8 int8          version
 -- $9 timestamptz   created_at

@@ -1,5 +1,5 @@
--- Lists a page of all sessions of a tenant in the order of their ids. See boxes_list.sql for why the condition has no
--- coalesce().
+-- Lists a page of a tenant's visible sessions in the order of their ids. See boxes_list.sql for why the condition has
+-- no coalesce().
 -- $1 text  tenant
 -- $2 text  last session of the previous page; NULL: the first page
 -- $3 int8  maximum number of sessions

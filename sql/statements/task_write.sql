@@ -1,4 +1,4 @@
--- Writes a worker's messages and calls, and may end its lease: see the function write_task, also for the rows. The
+-- Writes a worker's messages and calls, and may end its lease. The rows are those of the function write_task. The
 -- parameters $4 to $8 are those of ledger_save.
 -- $1 text          tenant
 -- $2 text          task
@@ -12,7 +12,7 @@
 -- $10 text         ending 1: completion status
 -- $11 int8         endings 1 and 2: seq of the last message that the model has read; NULL: not checked
 -- $12 bool         ending 1: whether a task with unfinished subtasks sleeps instead
--- $13 timestamptz  ending 2: when the task becomes due; NULL: only a message or the end of a subtask wakes it
+-- $13 timestamptz  ending 2: when the task becomes due; NULL: when task_send or the end of a subtask wakes the task
 SELECT w.kind, w.ord, w.outcome
   FROM cardbox.write_task($1::text, $2::text, $3::int8, $4::jsonb, $5::json[], $6::jsonb,
                           $7::json[], $8::json[], $9::int4, $10::text, $11::int8,

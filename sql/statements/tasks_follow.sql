@@ -1,7 +1,7 @@
 -- Returns new events and chunks of tasks for followers: task streams that each read one task. For each follower, new
--- events come first, then new chunks of the message that is being generated. If a limit cut the rows of a follower, the
--- last of them is 'more'. The arrays have one element for each follower. task_event_read() in the C code reads the
--- columns.
+-- events come first, then new chunks of the message that is being generated. If a limit may have cut the rows of a
+-- follower, the follower's last row has 'more' in the column `what`. The arrays have one element for each follower.
+-- task_event_read() in the C code reads the columns.
 -- $1 text[]  tenants
 -- $2 text[]  tasks
 -- $3 int8[]  number of the last event that the follower has; 0: none

@@ -1,6 +1,7 @@
 -- Renews leases: see the function renew_tasks. Each row has a lease's index from 1, its state, and the task's
--- completion status. States are 1 renewed, 2 still held but not renewed by this call, 3 lost. A lease is lost if its
--- tenant is no longer granted. Such leases are not passed to renew_tasks(), which would reject the whole call.
+-- completion status. States are 1 renewed, 2 not renewed by this call because the task is locked, 3 lost. A lease is
+-- lost if its tenant is no longer granted. Such leases are not passed to renew_tasks(), which would reject the whole
+-- call.
 -- $1 text[]  tenants
 -- $2 text[]  tasks
 -- $3 int8[]  epochs

@@ -1,5 +1,5 @@
--- Revokes a token by its id, even if it was revoked before, or by its name if it is not revoked. Returns one row with
--- the token's id if there is such a token.
+-- Revokes a token by its id, even if the token was revoked before. A name revokes only a token that is not revoked yet.
+-- Returns one row with the token's id if there is such a token.
 -- $1 int8  id of the token; NULL: $2 is used
 -- $2 text  name
 UPDATE cardbox.tokens t SET revoked_at = coalesce(t.revoked_at, clock_timestamp())

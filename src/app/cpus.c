@@ -12,8 +12,8 @@
 
 enum { CPUS_MOST = 1 << 16, LINE_MOST = PATH_MAX + 128 };
 
-/* Returns the number of CPUs of the affinity. The kernel rejects a set that is smaller than its own
- * sets, so larger ones are tried. */
+/* The kernel rejects a cpu_set_t that is smaller than its own CPU mask, so larger sizes are tried.
+ */
 static long cpus_of_affinity(void)
 {
     for (size_t most = CPU_SETSIZE; most <= CPUS_MOST; most *= 2) {
@@ -31,7 +31,7 @@ static long cpus_of_affinity(void)
 
 /* --- the files --- */
 
-/* Returns the limit in a group's file cpu.max, such as "max 100000" or "150000 100000"; 0: none. */
+/* The file cpu.max has a quota and a period: "150000 100000", or "max 100000" without a limit. */
 static long limit_of_group(const char *root, const char *group)
 {
     char path[2 * PATH_MAX + 128], line[64], *end;
@@ -47,8 +47,6 @@ static long lower(long one, long other)
     return one == 0 || (other > 0 && other < one) ? other : one;
 }
 
-/* Reads the path of the process's group from the line "0::/path". Lines of cgroup v1 begin with
- * other numbers. */
 static bool read_group(char out[LINE_MOST], const char *membership)
 {
     char line[LINE_MOST];
@@ -64,8 +62,8 @@ static bool read_group(char out[LINE_MOST], const char *membership)
     return found;
 }
 
-/* In a container the path may be that of the host, and not exist here. The files of the folders
- * above are read nevertheless. */
+/* The path in `membership` may be one of the host that does not exist in this container. So missing
+ * files are skipped, and the parent folders are read too. */
 long cpus_of_cgroup(const char *membership, const char *root)
 {
     char group[LINE_MOST];

@@ -1,5 +1,6 @@
 /*
- * dev_dsn.c: reads the environment and ./var/dsn. A file that belongs to another user is ignored.
+ * dev_dsn.c: reads the environment and ./var/dsn. If ./var/dsn belongs to another user, the file is
+ * ignored.
  */
 #include "app/dev_dsn.h"
 
@@ -11,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* True if libpq would find a host, port, database or service in the environment. */
 static bool has_pg_variables(void)
 {
     static const char *const NAMES[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",

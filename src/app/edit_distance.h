@@ -6,17 +6,18 @@
 
 #include "base/slice.h"
 
-/* Longest words, in bytes, that are compared letter by letter. */
+/* Words of more bytes are only compared for equality. */
 #define EDIT_DISTANCE_WORD_MAX 32
 
-/* The result of edit_distance for unrelated words. */
+/* The result of edit_distance for words that differ too much. */
 #define EDIT_DISTANCE_NONE 3
 
 /*
- * Returns the edit distance of two words: the number of letters that are wrong, missing, extra, or
- * swapped with the next letter. If this number is over 2, or at least half of the length of the
- * longer word, the result is EDIT_DISTANCE_NONE. But if `word` begins with `given`, and `given` has
- * at least three letters, the result is at most 2.
+ * Returns the number of letters of `given` that are wrong, missing, extra, or swapped with the next
+ * letter. Returns EDIT_DISTANCE_NONE if this number is over 2 or at least half of the length of the
+ * longer word. Exception: for a `given` of three or more letters that is the beginning of `word`,
+ * the result is at most 2. Unequal words return EDIT_DISTANCE_NONE if one is over
+ * EDIT_DISTANCE_WORD_MAX.
  */
 int edit_distance(slice given, slice word);
 

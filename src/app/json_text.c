@@ -9,7 +9,6 @@ static int append(const char *bytes, size_t len, void *out)
     return buf_ok(out) ? 0 : -1;
 }
 
-/* json_dump_callback fails if the buffer fails or memory is exhausted. */
 void buf_json_take(buf *out, json_t *value)
 {
     bool is_good = value != NULL &&
@@ -27,8 +26,8 @@ void buf_json_open_take(buf *out, json_t *object)
         out->data[--out->len] = '\0';
 }
 
-/* Parses a text. If memory is exhausted, jansson leaves the text of the error empty; then the error
- * is filled here. */
+/* If memory is exhausted, jansson leaves the text of the error empty. Then this function fills the
+ * text. */
 static json_t *load(slice text, size_t flags, json_error_t *error)
 {
     static const char NOMEM[] = "out of memory";

@@ -1,7 +1,7 @@
 /*
- * json_text.h: jansson for the programs: for documents that they compose, and for documents of
- * others whose exact bytes do not matter. Stored JSON is read with base/scan.h instead, which keeps
- * each byte, and is copied into composed documents as text.
+ * json_text.h: helpers for jansson, which the programs use for JSON that they compose, and for JSON
+ * of others whose exact bytes do not matter. For JSON whose bytes must not change, such as stored
+ * content, base/scan.h is used.
  */
 #ifndef APP_JSON_TEXT_H
 #define APP_JSON_TEXT_H
@@ -9,22 +9,23 @@
 #include <jansson.h>
 #include "base/buf.h"
 
-/* Appends a value as compact JSON, with members in the order in which they were set, and releases
- * the value. If `value` is NULL, as json_pack returns it if memory is exhausted or a text is not
- * UTF-8, the buffer fails with BUF_NOMEM. */
+/* Appends `value` as compact JSON, with members in the order in which they were set, and releases
+ * it. `value` may be NULL, since json_pack returns NULL if memory is exhausted or a text is not
+ * UTF-8; then the buffer fails with BUF_NOMEM. */
 void buf_json_take(buf *out, json_t *value);
 
-/* Appends an object that is not empty as buf_json_take does, but without its closing brace. The
- * caller appends more members as text, each after a comma, and the brace. */
+/* Appends a non-empty object as buf_json_take does, but without its closing brace. The caller
+ * appends further members as text, each after a comma, and then the brace. */
 void buf_json_open_take(buf *out, json_t *object);
 
-/* Parses any JSON value, and returns a new reference. NULL: `error` has the reason. If members have
- * the same name, the last one is kept, unless `flags` has JSON_REJECT_DUPLICATES. If an integer has
- * more than 64 bits, all numbers of the text become reals. */
+/* Parses JSON of any kind, also a string or number, and returns a new reference. NULL: `error` has
+ * the reason. If members have the same name, the last one is kept, unless `flags` has
+ * JSON_REJECT_DUPLICATES. If an integer does not fit into int64_t, all integers of the text are
+ * read as reals. */
 json_t *json_text_read(slice text, size_t flags, json_error_t *error);
 
-/* Returns the text of a JSON string, valid as long as the string; empty for any other value and for
- * NULL. The text can contain NUL bytes only if the string was parsed with JSON_ALLOW_NUL. */
+/* Returns the text of a JSON string, valid as long as the string; empty for NULL and for any other
+ * value. Strings that were parsed without JSON_ALLOW_NUL contain no NUL bytes. */
 static inline slice json_text_of(const json_t *string)
 {
     return (slice){json_string_value(string), json_string_length(string)};

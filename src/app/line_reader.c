@@ -1,5 +1,6 @@
 /*
- * line_reader.c: finds lines in chunks. A line that lies in one chunk is not copied.
+ * line_reader.c: finds lines in chunks. A line is copied only if no newline ends it in the chunk in
+ * which it begins.
  */
 #include "app/line_reader.h"
 
@@ -16,7 +17,6 @@ void line_reader_free(line_reader *reader)
     buf_free(&reader->line);
 }
 
-/* Reads the next chunk. False at the end and after a failure. */
 static bool refill(line_reader *reader)
 {
     ssize_t len = reader->source(reader->arg, reader->chunk, sizeof(reader->chunk));
@@ -27,7 +27,6 @@ static bool refill(line_reader *reader)
     return len > 0;
 }
 
-/* Returns a line that was collected from several chunks, or is the last line of the file. */
 static line_state return_collected(line_reader *reader, slice *line)
 {
     if (reader->line.failure == BUF_TOO_LARGE)

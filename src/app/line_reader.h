@@ -1,6 +1,6 @@
 /*
- * line_reader.h: reads lines from a source of chunks, such as a file. The memory is limited by the
- * longest allowed line. Does not depend on the source or the contents of the lines.
+ * line_reader.h: reads lines from a source of chunks, such as a file. The memory that is used
+ * depends on the longest allowed line, not on the size of the source.
  */
 #ifndef APP_LINE_READER_H
 #define APP_LINE_READER_H
@@ -11,28 +11,29 @@
 
 typedef enum line_state { LINE_READ, LINE_TOO_LONG, LINE_END, LINE_FAILED } line_state;
 
-/* Reads up to `room` bytes into `to` and returns their number. 0: the end. Negative: reading
- * failed, see errno. */
+/* A function that reads up to `room` bytes into `to` and returns their number. 0: the end.
+ * Negative: reading failed, and errno has the reason. */
 typedef ssize_t (*line_source)(void *arg, char *to, size_t room);
 
 typedef struct line_reader {
     line_source source;
     void *arg;
     bool failed;
-    uint64_t bytes; /* number of bytes of the lines that were read so far */
-    size_t at, end; /* range of the bytes of `chunk` that are not read yet */
-    buf line;       /* a line that began in an earlier chunk */
+    uint64_t bytes; /* total bytes of the lines so far, with newlines */
+    size_t at, end; /* unread bytes of `chunk`: from `at` to before `end` */
+    buf line;       /* parts of a line that lies in several chunks */
     char chunk[65536];
 } line_reader;
 
 void line_reader_init(line_reader *reader, size_t longest, line_source source, void *arg);
 void line_reader_free(line_reader *reader);
 
-/* Stores the next line without its newline in *line, where it is valid until the next call. A line
- * over the limit is skipped and reported as LINE_TOO_LONG. LINE_FAILED: see errno. */
+/* Stores the next line, without its newline, in *line. The text of *line is valid until the next
+ * call. For a line over the limit, returns LINE_TOO_LONG; the next call continues after this line.
+ * LINE_FAILED: errno has the reason. */
 line_state line_reader_next(line_reader *reader, slice *line);
 
-/* Reads the first line of a file, with its newline, up to size - 1 bytes. False: the file can't be
+/* Reads the first line of a file with its newline, at most size - 1 bytes. False: the file can't be
  * read or is empty. */
 bool line_reader_first(char *out, size_t size, const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * log.c: writes one line for each event on stderr. The library never calls these functions.
+ * log.c: writes one line for each event on stderr.
  */
 #include "app/log.h"
 #include "base/clock.h"
@@ -15,7 +15,7 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* Writes a line with one write(2) if possible, so that lines of several threads do not mix. */
+/* Writes with one write(2) if possible, so that lines of several threads do not mix. */
 static void write_line(const char *line, size_t len)
 {
     while (len > 0) {
@@ -53,8 +53,6 @@ void log_write(log_level level, const char *event, const char *format, ...)
     errno = cause;
 }
 
-/* Writes the first character of a text into `piece`: unchanged if it is printable UTF-8, else as an
- * escape. Returns the number of bytes that were read. */
 static size_t quote_one(char piece[8], slice text)
 {
     size_t step = slice_utf8_step(text);

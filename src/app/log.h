@@ -1,6 +1,7 @@
 /*
  * log.h: writes one line for each event on stderr, as key=value pairs (logfmt). Only the programs
- * use it: the library never logs. The level is tested before the arguments are evaluated.
+ * use it: the library logs nothing. The macros log_error to log_debug evaluate their arguments only
+ * if the level is logged.
  */
 #ifndef APP_LOG_H
 #define APP_LOG_H
@@ -13,20 +14,20 @@ typedef enum log_level {
     LOG_LEVELS
 } log_level;
 
-/* For an option. */
+/* The names of the levels, for an option of the kind OPT_CHOICE. */
 #define LOG_LEVEL_WORDS "error|warn|info|debug"
 
-extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
+extern const char *const log_level_names[LOG_LEVELS]; /* indexed by log_level */
 
-extern int log_threshold; /* initially LOG_LEVEL_INFO; programs set it before threads start */
+extern int log_threshold; /* the highest level that is logged; set before threads start */
 
 /* Writes a line with the pairs ts, level and event, and then the pairs of `format`. Example:
  * log_info("listening", "addr=%s", text). The caller quotes untrusted values with log_quote. */
 void log_write(log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes a value in double quotes, with control characters, quotes and backslashes escaped. A value
- * that is too long is cut. */
+/* Writes a value in double quotes, with control characters, quotes, backslashes and bytes that are
+ * not UTF-8 escaped. A value that is too long is cut and ends in "...". */
 #define LOG_QUOTE_SIZE 256
 const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long len);
 

@@ -1,6 +1,6 @@
 /*
  * opts.c: reads options from the command line and the environment by a table, and prints the table
- * as help. The only option with a fixed name is --help. Never prints errors and never exits.
+ * as help. Only --help and -h are not in the table. Errors are returned as text, not printed.
  */
 #include "app/opts.h"
 #include <ctype.h>
@@ -81,7 +81,6 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
                 size ? "number of bytes (with K, M or G)" : "number", spec->min, spec->max, text);
 }
 
-/* Sets the field to the index of the word `text` in `spec->value`, such as "pi|plain". */
 static bool set_choice(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
     buf words = BUF_INIT(1024);
@@ -114,7 +113,7 @@ static bool add_to_list(parser *p, const opt_spec *spec, const char *source, con
     return true;
 }
 
-/* Sets the field of an option. `source` is the name of the option or variable, for messages. */
+/* `source` is the name of the option or variable, for messages. */
 static bool set_value(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
     switch (spec->kind) {
@@ -138,7 +137,7 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
 
 /* --- the command line --- */
 
-/* Returns the option with this name, which includes the hyphens; NULL: there is none. */
+/* `name` includes the hyphens. */
 static const opt_spec *find_spec(const parser *p, slice name)
 {
     if (name.len < 2 || memcmp(name.ptr, "--", 2) != 0)
@@ -172,7 +171,7 @@ static bool fail_unknown(parser *p, slice name)
                 meant->name);
 }
 
-/* Reads the option at argv[*at]. Sets *at to the index of the last argument that belongs to it. */
+/* Sets *at to the index of the option's last argument. */
 static bool read_option(parser *p, int *at, int argc, char **argv)
 {
     const char *option = argv[*at], *equals = strchr(option, '=');
@@ -197,7 +196,6 @@ static bool read_option(parser *p, int *at, int argc, char **argv)
     return set_value(p, spec, source, argv[++*at]);
 }
 
-/* Reads options up to "--", and moves the other arguments to the front of argv. */
 static int read_arguments(parser *p, int *argc, char **argv)
 {
     int kept = 0, at = 0;
@@ -264,7 +262,7 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
 /* --- help --- */
 
 /* GAP: spaces before and after an option. BELOW: column of the descriptions on a narrow terminal.
- * LABEL_MAX: maximum width of an option that determines the column of the descriptions. */
+ * LABEL_MAX: an option that is wider does not move the column of the descriptions. */
 enum { GAP = 2, BELOW = 16, LABEL_MAX = 30 };
 
 static int label_width(const opt_spec *spec)
@@ -274,7 +272,6 @@ static int label_width(const opt_spec *spec)
     return (int)(spec->value ? width + 1 + strlen(spec->value) : width);
 }
 
-/* Prints an option with its description beside it, or below it if the option is too wide. */
 static void print_option(FILE *out, const opt_spec *spec, int column)
 {
     buf text = BUF_INIT(4096);

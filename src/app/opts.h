@@ -1,5 +1,5 @@
 /*
- * opts.h: command-line options. A table of opt_spec defines the options, their environment
+ * opts.h: parses command-line options. A table of opt_spec defines the options, their environment
  * variables and the help text.
  */
 #ifndef APP_OPTS_H
@@ -14,12 +14,12 @@ typedef enum opt_kind {
     OPT_INT,    /* a long from `min` to `max` */
     OPT_SIZE,   /* a long from `min` to `max`: bytes, with an optional suffix K, M or G */
     OPT_CHOICE, /* an int: the index of a word of opt_spec.value, such as "pi|plain" */
-    OPT_LIST,   /* an opt_list; the option may be given several times, its variable has one value */
+    OPT_LIST,   /* an opt_list; the option may be given several times; its variable is one value */
     OPT_END
 } opt_kind;
 
-/* The values of an option that may be given several times: pointers into argv or the environment.
- */
+/* The maximum number of values of an OPT_LIST option. The values point into argv or the
+ * environment. */
 #define OPT_LIST_MAX 64
 typedef struct opt_list {
     const char *at[OPT_LIST_MAX];
@@ -37,16 +37,17 @@ typedef struct opt_spec {
 } opt_spec;
 
 /*
- * Reads --name VALUE, --name=VALUE, flags, and -h / --help, mixed with other arguments, up to "--".
- * An absent option is read from its variable, unless that is empty. The variable of a flag is 1 or
- * 0, yes or no, true or false, on or off. A field without option and variable is not changed. Other
- * arguments, with argv[0], move to the front of argv, and *argc becomes their number. Returns 0; 1:
- * help was requested; -1: wrong usage, with a message in `error` (`size` bytes). */
+ * Reads --name VALUE, --name=VALUE, flags, -h and --help, mixed with other arguments, up to "--".
+ * If an option is absent, its variable is read, unless the variable is empty. Variables of flags
+ * are 1 or 0, yes or no, true or false, on or off. Without both, the field is not changed. Returns
+ * 0: the other arguments, with argv[0], are now the first *argc of argv; 1: help was requested; -1:
+ * wrong usage, with a message in `error` (`size` bytes).
+ */
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
 
-/* Parses options as opts_parse does, for programs without other arguments: any argument that is not
- * an option is an error. */
+/* Parses options as opts_parse does, for programs that accept only options: any other argument is
+ * an error. */
 int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                      size_t size);
 

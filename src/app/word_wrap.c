@@ -9,9 +9,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* HELP_WIDTH: columns of help texts. USUAL_WIDTH: columns of a terminal that reports no width.
- * WIDTH_MAX: COLUMNS must be below it. word_wrap_beside prints beside the other text if BESIDE_MIN
- * columns are free, else below it from column BELOW on. */
+/* HELP_WIDTH: columns of help texts. USUAL_WIDTH: columns that are assumed if the terminal does not
+ * report them and COLUMNS is not set. WIDTH_MAX: COLUMNS from this number on is ignored.
+ * word_wrap_beside prints beside the other text if BESIDE_MIN columns are free, else below it from
+ * column BELOW on. */
 enum { HELP_WIDTH = 80, USUAL_WIDTH = 80, WIDTH_MAX = 10000, BESIDE_MIN = 35, BELOW = 4 };
 
 int word_wrap_terminal(FILE *out)
@@ -35,8 +36,7 @@ int word_wrap_width(FILE *out)
     return width > 0 && width < HELP_WIDTH ? width : HELP_WIDTH;
 }
 
-/* Returns the length of the word at the start of a text. In a command, the word includes quoted
- * spaces. */
+/* A word of a command includes spaces in single quotes. */
 static int word_length(const char *text, bool is_command)
 {
     bool quoted = false;

@@ -1,5 +1,5 @@
 /*
- * word_wrap.h: breaks ASCII text into lines that fit the terminal's width.
+ * word_wrap.h: breaks ASCII text between words, into lines for the width of the terminal.
  */
 #ifndef APP_WORD_WRAP_H
 #define APP_WORD_WRAP_H
@@ -13,17 +13,17 @@ int word_wrap_terminal(FILE *out);
 int word_wrap_width(FILE *out);
 
 /* Prints a text with line breaks for word_wrap_width, and a newline at its end. The first line
- * begins at the cursor, which is in `column`, and the others after `indent` spaces. Newlines are
- * kept. */
+ * begins at the cursor, which is in `column`; the other lines begin after `indent` spaces. Newlines
+ * of the text are kept. */
 void word_wrap_text(FILE *out, const char *text, int column, int indent);
 
-/* Prints a text beside another text that ends in column `at`. The lines begin in `column` and end
- * at the terminal's width. If fewer than 35 columns are left, the text begins on the next line. If
- * `out` is no terminal, the text is not wrapped, for grep. */
+/* Prints a text beside another text, which ends in column `at`. The lines begin in `column`. If
+ * fewer than 35 columns are left there, the text begins on the next line, indented by 4. If `out`
+ * is no terminal, lines are not wrapped, for grep. */
 void word_wrap_beside(FILE *out, const char *text, int at, int column);
 
-/* Prints a shell command as word_wrap_text does, but ends each continued line with a backslash, and
- * does not break a line inside of single quotes. */
+/* Prints a shell command as word_wrap_text does, but with a backslash before each added line break,
+ * and without breaks at spaces in single quotes. */
 void word_wrap_command(FILE *out, const char *text, int column, int indent);
 
 #endif

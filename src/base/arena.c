@@ -1,7 +1,7 @@
 /*
  * arena.c: a bump allocator over blocks. A large allocation that does not fit into the current
  * block gets a block of its own. The current block remains the same, so that later small
- * allocations use its free bytes.
+ * allocations use the current block's free bytes.
  */
 #include "base/arena.h"
 
@@ -14,10 +14,10 @@
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
-    BLOCK_SHARE = 8,             /* a new block has an eighth of the bytes allocated so far */
-    LARGE_ALLOCATION = 4 * 1024, /* larger allocations never begin a shared block */
+    BLOCK_SHARE = 8, /* a new block has an eighth of the size of all blocks, within these limits */
+    LARGE_ALLOCATION = 4 * 1024, /* larger allocations do not begin a shared block */
     CHECK_BYTES = 1024 * 1024,   /* bytes that are allocated between two checks of the budget */
-    ALONE_SHARE = 4 /* one arena gets at most this fraction (a quarter) of the budget */
+    ALONE_SHARE = 4 /* the limit of one arena is this fraction (a quarter) of the budget */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -39,7 +39,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Marks the arena as failed, and returns false. A reason that was stored before is kept. */
+/* Returns false. If the arena has already failed, the first reason is kept. */
 static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)
@@ -61,7 +61,7 @@ bool arena_count(arena *a, size_t bytes)
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return set_failed(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* small allocations fail too then */
+    if (a->failed && a->why != ARENA_NOMEM) /* lasts until arena_reset */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
         return set_failed(a, ARENA_ALONE);

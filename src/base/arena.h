@@ -1,7 +1,7 @@
 /*
  * arena.h: memory that is allocated in small amounts and freed all at once, such as that of a
- * result object or a request. Allocations never move. After its first failed allocation an arena
- * has the state failed until it is reset. An arena may have a budget.
+ * result object or a request. Allocations do not move. After a failed allocation or a failed
+ * arena_count, the arena has the state failed until it is reset. An arena may have a budget.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -13,15 +13,14 @@ typedef struct arena_block arena_block;
 
 /* The memory limits of one request or call, which all of its arenas share. */
 typedef struct arena_budget {
-    memory_budget
-        *process;       /* one arena may use a quarter of it; updated and checked once per MiB */
-    size_t answer_most; /* maximum bytes of the response; arena.c does not check this limit */
-    const atomic_bool *given_up; /* true: nobody waits for the result any more; may be NULL */
+    memory_budget *process;      /* the process's budget; one arena may use a quarter of it */
+    size_t answer_most;          /* maximum bytes of the response; arena.c does not check this */
+    const atomic_bool *given_up; /* NULL, or whether nobody waits for the result any more */
 } arena_budget;
 
 /* Why an arena has failed. */
 typedef enum arena_end {
-    ARENA_NOMEM,
+    ARENA_NOMEM,   /* the system has no memory, or the requested size is too large */
     ARENA_ALONE,   /* the arena would use more than a quarter of the process's budget */
     ARENA_OTHERS,  /* other users of the process's budget have left too little */
     ARENA_GIVEN_UP /* `given_up` of the budget is true */
@@ -48,33 +47,32 @@ typedef struct arena {
 /* An empty arena with the budget of another arena. */
 #define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
 
-/* Returns the maximum bytes of an arena, which must have a budget. */
+/* Returns the maximum number of bytes of an arena that has a budget. */
 size_t arena_max(const arena *a);
 
-/* Counts bytes that were allocated outside of the arena for the same request. False: the budget is
- * exceeded, or `given_up` is true. */
+/* Counts bytes that were allocated outside of the arena for the same request. False: the arena has
+ * failed, because the budget is exceeded or `given_up` is true. */
 bool arena_count(arena *a, size_t bytes);
 
 /* Initializes an arena that first uses the `size` bytes at `first`, which the caller owns and which
  * must be aligned for any type. */
 void arena_init(arena *a, void *first, size_t size);
 
-/* Allocates `size` bytes, aligned for any type, not cleared. NULL: out of memory. */
+/* Allocates `size` bytes, aligned for any type, not cleared. NULL: the arena has failed. */
 void *arena_take(arena *a, size_t size);
 
-/* Allocates `count` times `size` bytes, all zero. NULL: out of memory, or the product is too large.
- */
+/* Allocates `count` times `size` bytes, all zero. NULL: the arena has failed. */
 void *arena_zeros(arena *a, size_t count, size_t size);
 
 /* Returns an array with space for more than `count` elements: the same array, or a larger one to
- * which the elements are copied. NULL: out of memory. */
+ * which the elements are copied. NULL: the arena has failed. */
 void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size);
 
-/* Returns a copy of a text, followed by a NUL. NULL: out of memory. */
+/* Returns a copy of a text, followed by a NUL. NULL: the arena has failed. */
 char *arena_copy(arena *a, slice text);
 
 /* Copies the text of a buffer, followed by a NUL, into the arena, and frees the buffer. If the
- * buffer has failed or memory is exhausted, the result's ptr is NULL, and the arena has failed. */
+ * buffer has failed or the copy fails, the result's ptr is NULL, and the arena has failed. */
 slice arena_keep(arena *a, buf *text);
 
 /* Frees all allocations. The arena can be used again and keeps its budget. */

@@ -1,6 +1,6 @@
 /*
- * base64.c: three bytes as four characters, and back. Decoding is strict: for each sequence of
- * bytes exactly one text is accepted.
+ * base64.c: encodes and decodes base64. Decoding is strict: for each sequence of bytes exactly one
+ * text is accepted.
  */
 #include "base/base64.h"
 

@@ -9,8 +9,8 @@
 /* Appends the base64 text of bytes. */
 void base64_encode(buf *out, slice bytes);
 
-/* Appends the decoded bytes of a text. If the text is not in the form that base64_encode writes,
- * appends nothing and returns false. */
+/* Appends the decoded bytes of a text. If base64_encode can't have written the text, appends
+ * nothing and returns false. */
 bool base64_decode(buf *out, slice text);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * buf.c: the text buffer, which grows up to a maximum and remembers its first failure. Knows how to
- * write JSON strings, and no other format.
+ * buf.c: the text buffer, which grows up to a maximum and remembers its first failure.
  */
 #include "base/buf.h"
 #include <inttypes.h>
@@ -19,8 +18,7 @@ static bool fail_buf(buf *b, buf_failure why)
     return false;
 }
 
-/* Returns the next allocation size: doubled, so that appending has linear cost, up to the maximum.
- */
+/* Sizes are doubled, so that appending has linear cost. */
 static size_t next_capacity(const buf *b, size_t needed)
 {
     size_t wanted = b->cap < FIRST_CAPACITY ? FIRST_CAPACITY : b->cap;
@@ -65,8 +63,6 @@ void buf_int(buf *b, int64_t number)
     buf_add(b, digits, (size_t)len);
 }
 
-/* Formats into the free memory. A text that does not fit is formatted again after more memory was
- * allocated. */
 void buf_printf(buf *b, const char *format, ...)
 {
     va_list args;
@@ -87,7 +83,7 @@ void buf_printf(buf *b, const char *format, ...)
     }
     if (len < 0) {
         b->data[b->len] = '\0';
-        fail_buf(b, BUF_TOO_LARGE); /* a length over INT_MAX: vsnprintf has no other failure here */
+        fail_buf(b, BUF_TOO_LARGE); /* the text is longer than INT_MAX */
         return;
     }
     b->len += (size_t)len;

@@ -1,7 +1,7 @@
 /*
  * buf.h: the buffer in which texts are built. A buffer has a maximum size and remembers its first
- * failure: appending to a failed buffer does nothing. So a chain of appends is checked once, at its
- * end, with buf_ok. The contents are always NUL-terminated.
+ * failure: appending to a failed buffer does nothing. So buf_ok can check a chain of appends once,
+ * at its end. A NUL follows the contents.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -13,22 +13,22 @@
 typedef enum buf_failure { BUF_FINE = 0, BUF_TOO_LARGE, BUF_NOMEM } buf_failure;
 
 typedef struct buf {
-    char *data; /* NULL while nothing was appended */
+    char *data; /* the text, or NULL if no memory is allocated */
     size_t len; /* bytes, without the NUL */
     size_t cap;
     size_t max; /* maximum of len */
     buf_failure failure;
 } buf;
 
-/* An empty buffer that may grow to `max` bytes. Nothing is allocated. */
+/* An empty buffer that may grow to `max_bytes` bytes. Nothing is allocated. */
 #define BUF_INIT(max_bytes) ((buf){NULL, 0, 0, (max_bytes), BUF_FINE})
 
-/* Allocates memory for `more` bytes in one step, for callers that know the number. False: failed.
- */
+/* Allocates memory for `more` bytes in one step, for callers that know the number. False: the
+ * buffer has failed. */
 bool buf_reserve(buf *b, size_t more);
 
-/* Appends bytes that do not fit into the allocated memory: allocates more, or fails. Bytes that fit
- * are appended by buf_add, which is inline because answers are built of many short texts. */
+/* buf_add appends bytes. It is inline, because answers are built of many short texts, and calls
+ * buf_add_slowly for bytes that do not fit into the allocated memory, and for a failed buffer. */
 void buf_add_slowly(buf *b, const void *bytes, size_t len);
 static inline void buf_add(buf *b, const void *bytes, size_t len)
 {
@@ -53,8 +53,8 @@ static inline void buf_char(buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-/* Appends a C string; NULL: nothing. Inline, so that the compiler computes the length of literals.
- */
+/* Appends a C string; NULL: nothing. buf_text is inline, so that the compiler computes the length
+ * of literals. */
 static inline void buf_text(buf *b, const char *text)
 {
     if (text != NULL)
@@ -76,13 +76,12 @@ void buf_json_text(buf *b, const char *text);
 /* Appends the text `inside` in quotes. Special characters of `inside` must already be escaped. */
 void buf_json_quoted(buf *b, slice inside);
 
-/* Appends the comma before an element or member, but not at the beginning of the buffer, or after
- * an opening bracket, a colon or a comma. */
+/* Appends the comma before an element or member of JSON. Appends nothing at the beginning of the
+ * buffer, or after an opening bracket, a colon or a comma. */
 void buf_comma(buf *b);
 
-/* buf_name appends the name of a member of an object, and the comma before it if there must be one.
- * The buf_member functions append the name and a value: JSON, a text or a number; ptr NULL: null.
- */
+/* buf_name appends the name of a member of an object, after a comma if one is necessary. The
+ * buf_member functions append the name and a value: JSON, a text or a number; ptr NULL: null. */
 void buf_name(buf *b, const char *name);
 void buf_member(buf *b, const char *name, slice json);
 void buf_member_text(buf *b, const char *name, slice text);
@@ -91,16 +90,18 @@ void buf_member_int(buf *b, const char *name, int64_t number);
 /* True if no append has failed since the buffer was created or reset. */
 bool buf_ok(const buf *b);
 
-/* Returns the text of the buffer; "" if it is empty or failed. Valid until the next append. */
+/* Returns the text of the buffer; "" if the buffer is empty or has failed. Valid until the buffer
+ * is changed or freed. */
 const char *buf_str(const buf *b);
 
-/* Returns the text of the buffer as a slice, which may contain NUL bytes; empty if it failed. */
+/* Returns the text of the buffer as a slice, which may contain NUL bytes; empty if the buffer has
+ * failed. */
 slice buf_as_slice(const buf *b);
 
 /* Returns the bytes from offset `start` to the end; empty if the buffer failed. */
 slice buf_since(const buf *b, size_t start);
 
-/* Empties the buffer and clears a failure. Frees its memory if that has more than `keep` bytes. */
+/* Empties the buffer and clears a failure. Frees the buffer's memory if its size is over `keep`. */
 void buf_reset(buf *b, size_t keep);
 
 /* Returns the buffer's memory, which the caller frees with free(). NULL: the buffer has failed, or

@@ -30,8 +30,7 @@ void clock_sleep_ms(int64_t ms)
         nanosleep(&pause, NULL);
 }
 
-/* Returns a random number for delays. If the machine has no entropy yet, the nanoseconds of the
- * clock suffice. */
+/* If getrandom has no entropy yet, the nanoseconds of the clock suffice for delays. */
 static uint64_t some_number(void)
 {
     uint64_t number;

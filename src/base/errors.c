@@ -1,6 +1,6 @@
 /*
- * errors.c: the tables of statuses and SQLSTATEs, and the filling of a cardbox_error. Only this
- * file maps SQLSTATEs to statuses.
+ * errors.c: names of statuses, the table that maps SQLSTATEs to statuses, and functions that fill a
+ * cardbox_error.
  */
 #include "base/errors.h"
 
@@ -40,13 +40,13 @@ static const struct {
      true}, /* the prepared statement does not exist (DISCARD, failover), or its result type has
                changed (migration) */
     {"42P05", CARDBOX_UNAVAILABLE, true},  /* the prepared statement already exists */
-    {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only transaction: after a failover, a standby */
-    {"23001", CARDBOX_CONFLICT, false},    /* a change of a sealed card, message or event */
+    {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only transaction, as on a standby */
+    {"23001", CARDBOX_CONFLICT, false},    /* a rejected change of a sealed card or a message */
     {"23505", CARDBOX_CONFLICT, false},    /* a unique constraint */
     {"CB", CARDBOX_CONFLICT, false},       /* CardBox's own SQLSTATEs, with messages for clients */
     {"22003", CARDBOX_TOO_LARGE, false},   /* number out of range */
     {"42501", CARDBOX_FORBIDDEN, false},   /* no privilege, row-level security */
-    {"3F000", CARDBOX_INTERNAL, false},    /* no such schema: the database is not migrated */
+    {"3F000", CARDBOX_INTERNAL, false},    /* no such schema, as before `cardbox migrate` */
     {"28", CARDBOX_UNAVAILABLE, false},    /* invalid password or role */
     {"3D", CARDBOX_UNAVAILABLE, false},    /* no such database */
     {"08", CARDBOX_UNAVAILABLE, true},     /* connection */
@@ -58,7 +58,7 @@ static const struct {
     {"23", CARDBOX_INVALID, false},        /* other constraints */
     {"25P03", CARDBOX_UNAVAILABLE, true},  /* idle_in_transaction_session_timeout */
     {"25P04", CARDBOX_UNAVAILABLE, true},  /* transaction_timeout */
-    {"25", CARDBOX_CONFLICT, false},       /* for example: the transaction failed before */
+    {"25", CARDBOX_CONFLICT, false},       /* for example: the transaction has already failed */
 };
 
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
@@ -86,7 +86,7 @@ const char *error_true_state(const char *sqlstate, const char *file)
         {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* multixact ids run out */
         {"42501", "md.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
         {"42501", "fd.c", STATE_FILES},                  /* PostgreSQL lacks the right to a file */
-        {"0A000", "plancache.c", STATE_STALE_PLAN},      /* it must be prepared again */
+        {"0A000", "plancache.c", STATE_STALE_PLAN},      /* a statement must be prepared again */
     };
     if (sqlstate == NULL || file == NULL)
         return sqlstate;
@@ -102,9 +102,9 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* The message of an attempt to connect that was not verbose (see connect_open) has no SQLSTATE. A
- * message of a server has the severity (in any language), a colon and two spaces. The message
- * "fe_sendauth: " of libpq means that the server required a password. */
+/* The message of a failed attempt to connect may have no SQLSTATE (see connect_open). A message of
+ * a server has the severity (in any language), a colon and two spaces. A message of libpq with
+ * "fe_sendauth: " means that the server required a password. */
 bool error_message_is_answer(const char *message)
 {
     return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;

@@ -1,5 +1,5 @@
 /*
- * ids.c: the public functions of <cardbox/ids.h>. Knows UUIDs and nothing of cards or boxes.
+ * ids.c: the public functions of <cardbox/ids.h>, which make and check UUIDs.
  */
 #include <cardbox/ids.h>
 #include "base/uuid.h"
@@ -7,12 +7,11 @@
 
 _Static_assert(CARDBOX_UUID_SIZE == UUID_TEXT_SIZE, "the public size is the internal one");
 
-/* Bytes that are digested at once: more than the longest key and part that the store accepts. */
-enum { BLOCK_SIZE = 2048 };
+enum { BLOCK_SIZE = 2048 }; /* more bytes than the longest key and part together */
 
-/* A digest that is being computed. The library libuuid digests a namespace and one block of bytes.
- * A longer text is digested in blocks: the UUID of each block is the namespace of the next block.
- * No memory is allocated, because cardbox_uuid7_from_key could not report a failure. */
+/* libuuid digests a namespace with one block of bytes. A longer text is digested in blocks: the
+ * UUID of each block is the namespace of the next block. No memory is allocated, because
+ * cardbox_uuid7_from_key could not report a failure. */
 typedef struct digest {
     uuid_t uuid;
     char block[BLOCK_SIZE];
@@ -60,7 +59,7 @@ void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const 
     digest_flush(&d);
     memcpy(id.bytes, d.uuid, sizeof(id.bytes));
     if (uuid16_parse(&origin, slice_of(key)) && origin.bytes[6] >> 4 == 7 &&
-        origin.bytes[8] >> 6 == 2) /* the key is a UUIDv7: the result gets its time */
+        origin.bytes[8] >> 6 == 2) /* the key is a UUIDv7: the result gets the key's time */
         memcpy(id.bytes, origin.bytes, 6);
     id.bytes[6] = (unsigned char)(0x70u | (id.bytes[6] & 0x0Fu));
     uuid16_format(out, &id);

@@ -1,6 +1,5 @@
 /*
- * isotime.c: times as text and as microseconds. Knows the proleptic Gregorian calendar, and offsets
- * from UTC but no time zones. Never reads a clock.
+ * isotime.c: reads and writes times as text, and converts them to and from microseconds.
  */
 #include "base/isotime.h"
 

@@ -1,7 +1,7 @@
 /*
- * isotime.h: times as text. Reads RFC 3339 and the extended format of ISO 8601, and writes the
- * format of the API. Knows the proleptic Gregorian calendar, and offsets from UTC but no time
- * zones.
+ * isotime.h: times as text. Reads most times of RFC 3339 and of the extended format of ISO 8601,
+ * and writes the format of the API. Knows the proleptic Gregorian calendar, and offsets from UTC
+ * but no time zones.
  */
 #ifndef BASE_ISOTIME_H
 #define BASE_ISOTIME_H
@@ -27,18 +27,18 @@ typedef struct isotime {
 bool isotime_parse(slice text, isotime *out);
 
 /*
- * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if there is a fraction. Z follows for a zero
- * offset, +HH:MM or -HH:MM for another offset, nothing without an offset. Returns the length.
+ * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if the fraction is not 0. Z follows for a
+ * zero offset, +HH:MM or -HH:MM for another offset, nothing without an offset. Returns the length.
  */
 size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
-void isotime_json(buf *out, const isotime *time); /* as a JSON string */
+void isotime_json(buf *out, const isotime *time); /* writes a JSON string */
 
-/* These functions write a time in UTC, given as microseconds since 1970. Times outside of the years
- * 1 to 9999 are clamped. */
+/* isotime_format_micros, isotime_json_micros, isotime_member and isotime_text write a time in UTC,
+ * given as microseconds since 1970. Times outside of the years 1 to 9999 are clamped. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
-void isotime_member(buf *out, const char *name, int64_t micros); /* as a member of an object */
-const char *isotime_text(arena *memory, int64_t micros);         /* NULL: out of memory */
+void isotime_member(buf *out, const char *name, int64_t micros); /* as an object's member */
+const char *isotime_text(arena *memory, int64_t micros);         /* NULL: the arena has failed */
 
 /* Returns microseconds since 1970-01-01T00:00:00Z. A time without an offset is read as UTC. */
 int64_t isotime_to_micros(const isotime *time);

@@ -1,7 +1,7 @@
 /*
- * memory.h: a budget of bytes that threads share. The memory of large request bodies, rows, answers
- * and arenas is counted in it. Small amounts are not counted, because the number of connections
- * limits them. Knows nothing of what the memory is used for.
+ * memory.h: a budget of bytes that threads share. The budget counts the memory of large request
+ * bodies, rows, answers and arenas. Small amounts need not be counted, because the number of
+ * connections limits them.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -31,15 +31,16 @@ static inline bool memory_has(const memory_budget *b, size_t more)
     return used <= b->most && more <= b->most - used;
 }
 
-/* An answer of at least `own` bytes does not fit into the budget, and other users hold `others`
- * bytes of it. Returns false if the answer is too large even without the others. */
+/* Returns whether an answer of at least `own` bytes that does not fit into the budget now may fit
+ * later. False: the answer is a quarter of the budget or more, and the `others` bytes that other
+ * users hold are a quarter or less. */
 static inline bool memory_may_fit_later(const memory_budget *b, size_t own, size_t others)
 {
     return own < b->most / 4 || others > b->most / 4;
 }
 
-/* Counts `now` bytes instead of the *held bytes that were counted before for the same user of
- * memory, and sets *held to `now`. */
+/* Counts `now` bytes for a user of memory, instead of the *held bytes that the budget counted for
+ * the same user before. Sets *held to `now`. */
 static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
 {
     if (now > *held) {
@@ -55,8 +56,8 @@ static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
 size_t memory_resident(void);
 
 /* Returns whether the budget is used up. While libpq receives a response, the counted size is an
- * estimate, which may be too low. So if a quarter of the budget is used, the resident set is
- * checked too. */
+ * estimate, which may be too low. So if at least a quarter of the budget is used, the resident set
+ * is compared with resident_most too. */
 bool memory_is_used_up(const memory_budget *b);
 
 /* Returns freed memory to the system, except 4 MiB at the end of the heap. Threads that allocate

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include "base/clock.h"
 
-/* Waits until the next run is due. False: the thread must end. */
+/* Returns false if the thread must end. */
 static bool await_next(periodic *t, int64_t ms)
 {
     bool is_timed = ms != PERIODIC_UNTIL_WOKEN;

@@ -1,6 +1,6 @@
 /*
  * periodic.h: a thread that repeats a task. Each run of the task returns the time until the next
- * run. Knows nothing of the task.
+ * run.
  */
 #ifndef BASE_PERIODIC_H
 #define BASE_PERIODIC_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The task is due again only when periodic_wake is called. */
+/* Result of a task that is not due again until periodic_wake is called. */
 #define PERIODIC_UNTIL_WOKEN INT64_MAX
 
 /* Runs the task once. Returns the milliseconds until the next run, or PERIODIC_UNTIL_WOKEN. */

@@ -1,11 +1,10 @@
 /*
  * scan.c: checks that a text is JSON by RFC 8259, in one pass, without recursion or allocation.
- * Builds no values.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* Maximum depth, above the limit of any caller. Each level uses one bit. */
+/* scan_check reduces a larger max_depth to LEVELS_MAX. */
 enum { LEVELS_MAX = 1024 };
 
 typedef struct checker {
@@ -16,10 +15,10 @@ typedef struct checker {
     unsigned max_depth;
     unsigned flags;
     scan_error error;
-    uint64_t objects[LEVELS_MAX / 64]; /* a bit for each open level: 1: object, 0: array */
+    uint64_t objects[LEVELS_MAX / 64]; /* a bit for each open level: 1: an object, 0: an array */
 } checker;
 
-/* The part of the grammar that is expected next, or the result. */
+/* State of the check: the part of the grammar that is expected next, or the result. */
 typedef enum state { WANT_VALUE, WANT_NEXT, FINISHED, REFUSED } state;
 
 static state refuse(checker *c, const char *at, const char *message)
@@ -81,7 +80,6 @@ static const char *check_escape(checker *c, const char *at)
     return next;
 }
 
-/* Checks an escape, or a character outside of ASCII. */
 static const char *check_special(checker *c, const char *at)
 {
     if (*at == '\\')
@@ -140,7 +138,6 @@ static state read_word(checker *c, const char *word)
     return WANT_NEXT;
 }
 
-/* Reads the name of a member and the colon after it. */
 static state read_key(checker *c)
 {
     if (peek(c) != '"')

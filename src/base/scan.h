@@ -1,11 +1,9 @@
 /*
- * scan.h: the strict reader of JSON that clients send: the grammar of RFC 8259, UTF-8, a limit of
- * depth, no allocation. scan_check checks a text once. Then values are returned as pointers into
- * the text, so that content is stored byte for byte. No tree is built, and numbers stay text.
- * Stored JSON is not read with jansson. The library jansson rejects lone surrogates and big
- * integers, merges members with the same name, and does not return the original bytes. The library
- * yajl accepts comments and loses the spans of compound values. Other documents are read and
- * written with jansson (app/json_text.h).
+ * scan.h: a strict reader of JSON: the grammar of RFC 8259, UTF-8, a limit of depth. scan_check
+ * checks a text once. Other functions return values as pointers into the text, so that content can
+ * be stored byte for byte. No tree is built, and numbers stay text. For content, the library
+ * jansson does not suffice: it rejects lone surrogates and big integers, merges members with the
+ * same name, and does not return the original bytes.
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -27,9 +25,9 @@ typedef enum scan_kind {
 enum {
     SCAN_HAS_NUL = 1 << 0,        /* an escape \u0000 */
     SCAN_HAS_SURROGATE = 1 << 1,  /* an escape of half a surrogate pair */
-    SCAN_HAS_LONG_NUMBER = 1 << 2 /* a number with more digits than numeric holds (131072 before,
-                                   * 16383 after the point), or with an exponent and more than 40
-                                   * digits when written without it */
+    SCAN_HAS_LONG_NUMBER = 1 << 2 /* a number over the limits of numeric (131072 digits before the
+                                   * point, 16383 after it), or an exponent that stands for more
+                                   * than 40 digits before or after the point */
 };
 
 #define SCAN_NOT_JSONB (SCAN_HAS_NUL | SCAN_HAS_SURROGATE | SCAN_HAS_LONG_NUMBER)
@@ -44,8 +42,8 @@ typedef struct scan_value {
 /* Why scan_check rejects a text. */
 typedef struct scan_error {
     size_t position;     /* byte offset */
-    const char *message; /* static, such as "expected a value" */
-    bool too_deep;       /* the text exceeds the depth limit, and is perhaps well-formed */
+    const char *message; /* static text, such as "expected a value" */
+    bool too_deep;       /* the text exceeds the depth limit, so the rest was not checked */
 } scan_error;
 
 /* Checks that `text` is one JSON value, perhaps with white space around it, nested at most
@@ -54,8 +52,8 @@ typedef struct scan_error {
 bool scan_check(slice text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error);
 
-/* Returns the value of a text that scan_check accepted, or that PostgreSQL printed. If the text is
- * empty, the kind is SCAN_NONE. */
+/* Returns the value of a text that scan_check accepted, or that PostgreSQL printed. If the text has
+ * only white space or is empty, the kind is SCAN_NONE. */
 scan_value scan_whole(slice text);
 
 /* A position in an object or array of a text that scan_check accepted. scan_enter starts a walk. */
@@ -73,14 +71,14 @@ bool scan_member(scan_walk *walk, slice *key, scan_value *value);
 /* Reads the next element of an array. False at the end of the array. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
-/* These functions do a walk in two steps, for callers that also read the values. First, one of them
- * moves to the value of the next member or element. Then the caller either calls scan_take, or
- * calls scan_into, walks the value to its end, and calls scan_leave. So each byte of a value is
- * read once; with scan_member and scan_element it is first read to find the value's end. */
+/* scan_to_member and scan_to_element move to the value of the next member or element. To get the
+ * whole value, the caller then calls scan_take. To read an object or array step by step, the caller
+ * calls scan_into, reads all members or elements, and calls scan_leave. So the end of the object or
+ * array is not searched first. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 
-/* Reads the value at the present position, and moves behind it. False: there is no value. */
+/* Reads the value at the present position, and moves behind the value. False: there is no value. */
 bool scan_take(scan_walk *walk, scan_value *value);
 
 static inline scan_walk scan_into(const scan_walk *walk)
@@ -88,7 +86,8 @@ static inline scan_walk scan_into(const scan_walk *walk)
     return (scan_walk){walk->at + 1, walk->end};
 }
 
-/* Returns the value that `inner`, a walk of scan_into, has read to its end, and moves behind it. */
+/* Returns the object or array that `inner`, a walk of scan_into, has read to its end. Moves `walk`
+ * behind this value. */
 scan_value scan_leave(scan_walk *walk, const scan_walk *inner);
 
 /* Returns the number of elements of an array, or of members of an object. */
@@ -107,8 +106,8 @@ static inline slice scan_string_inside(scan_value value)
 }
 
 /* scan_string_is returns true if a string token, with its escapes decoded, equals `text`. The
- * function first compares length and first byte, in which most names differ. An escape is never
- * shorter than the character that it encodes. */
+ * function first compares lengths and first bytes, in which most names differ. An escape is not
+ * shorter than the UTF-8 character that the escape encodes. */
 bool scan_string_equals_decoded(slice string, slice text);
 static inline bool scan_string_is(slice string, slice text)
 {
@@ -122,19 +121,19 @@ static inline bool scan_string_is(slice string, slice text)
  */
 scan_value scan_find(scan_value object, const char *name);
 
-/* True if a JSON text may contain a member `name`: if it contains the bytes of `name`, or an escape
- * of the form \uXXXX. False: no member has this name. The bytes are searched without a walk. */
+/* True if a JSON text may contain a member `name`: the text contains the bytes of `name`, or an
+ * escape of the form \uXXXX. False: no member has this name. `name` must not be empty, or contain
+ * quotes, slashes, backslashes or control characters, which have other escapes. */
 bool scan_may_name(slice text, slice name);
 
 /* Splits an object after its first member if the member's name is `name`. Stores the member's
  * value, and in `rest` the text from the key of the second member to before the closing brace.
- * False: the first member has another name, there is no second member, or scan_may_name is true for
- * `rest`. */
+ * False: the value is no object, its first member has another name, there is no second member, or
+ * scan_may_name is true for `rest`. */
 bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest);
 
-/* True if the inside of a string token may contain half a surrogate pair: it contains \ud or \uD.
- * Such bytes can also begin a whole pair, or follow an escaped backslash. False: there is no half.
- */
+/* True if the inside of a string token contains the bytes \ud or \uD, so that it may contain half a
+ * surrogate pair. These bytes can also begin a whole pair, or follow an escaped backslash. */
 bool scan_may_have_half(slice inside);
 
 /* Appends the decoded text of a string token, as UTF-8. Returns false and appends nothing if the
@@ -145,7 +144,8 @@ bool scan_decode(buf *out, slice token);
  * range of int64_t are clamped to it. False for any other number. */
 bool scan_integer(slice number, int64_t *out);
 
-/* Compares two JSON numbers by value, exactly, whatever their size. Returns -1, 0 or 1. */
+/* Compares two JSON numbers by value. Returns -1, 0 or 1. The result is exact if the exponents are
+ * between -10^12 and 10^12 (SCAN_EXPONENT_MAX). */
 int scan_number_order(slice a, slice b);
 
 /* Returns the number of characters (code points) in the decoded text of a string token. Half a
@@ -159,15 +159,15 @@ bool scan_string_equal(slice a, slice b);
  * has two members with the same name, the result may be wrong. */
 bool scan_equal(scan_value a, scan_value b);
 
-/* Appends JSON in which escapes are decoded, except those of ASCII and control characters. So
- * people can read languages for which some JSON writers escape every letter. */
+/* Appends JSON in which escapes are decoded, except those of ASCII characters, control characters
+ * and half surrogate pairs. So people can read texts in which all letters were escaped. */
 void scan_readable(buf *out, slice text);
 
-/* Appends valid JSON without the white space between tokens. */
+/* Appends `text`, which must be valid JSON, without the white space between tokens. */
 void scan_compact(buf *out, slice text);
 
-/* Appends JSON that jsonb accepts: \u0000 and half surrogate pairs become U+FFFD, and numbers with
- * SCAN_HAS_LONG_NUMBER become strings. The result is only for filters, and is never shown. */
+/* Appends `text`, which must be valid JSON, changed so that jsonb accepts it: \u0000 and half
+ * surrogate pairs become U+FFFD, and numbers with SCAN_HAS_LONG_NUMBER become strings. */
 void scan_sanitise(buf *out, slice text);
 
 /* Returns the name of a kind for messages, such as "string" or "object". */

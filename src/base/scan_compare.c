@@ -1,7 +1,7 @@
 /*
- * scan_compare.c: compares JSON values by meaning: numbers exactly by value, strings with their
- * escapes decoded, objects with their members in any order. The texts must be those that scan_check
- * accepted: its limit of depth also limits the recursion here.
+ * scan_compare.c: compares JSON values by meaning: numbers by value, strings with their escapes
+ * decoded, objects with their members in any order. The function scan_check must have accepted the
+ * texts: its limit of depth also limits the recursion.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -11,7 +11,7 @@
 /* A number without the zeros before and behind its other digits. */
 typedef struct plain_number {
     scan_number parts;
-    size_t first, before; /* range of its digits, as indexes for scan_digit */
+    size_t first, before; /* indexes of the first digit, and after the last one */
     int64_t point;        /* position of the decimal point, relative to `first` */
 } plain_number;
 

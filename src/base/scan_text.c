@@ -1,12 +1,11 @@
 /*
  * scan_text.c: rewrites a text that scan_check accepted: without white space, with decoded escapes,
- * or so that jsonb accepts it. Knows the limits of jsonb only as the SCAN_HAS_ flags of a token.
+ * or so that jsonb accepts the text.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* Returns the slice, or an empty one whose pointer is not NULL, so that pointers can be computed.
- */
+/* The pointer of the result is not NULL, so that other pointers can be computed from it. */
 static slice with_pointer(slice text)
 {
     return text.len > 0 ? text : (slice){"", 0};
@@ -17,8 +16,7 @@ static slice between(const char *from, const char *to)
     return (slice){from, (size_t)(to - from)};
 }
 
-/* Reserves `len` bytes, or fewer if the buffer's maximum is reached. The output may be shorter than
- * `len`. */
+/* A `len` over the buffer's maximum is no failure, because the output may be shorter than `len`. */
 static void reserve_up_to(buf *out, size_t len)
 {
     size_t left = out->max - out->len;
@@ -71,7 +69,7 @@ void scan_readable(buf *out, slice text)
 
 /* --- text for jsonb --- */
 
-/* A copy that is being written: the bytes before `from` are done. */
+/* A copy that is being written. The bytes before `from` are already copied or replaced. */
 typedef struct copy {
     buf *out;
     const char *from;
@@ -104,7 +102,8 @@ static const char *sanitise_string(copy *c, const char *at)
     return after;
 }
 
-/* Reads a number, and puts it in quotes if jsonb can't hold it. False: there is no number. */
+/* Moves *at behind a number. In the copy, the number gets quotes if it has the flag
+ * SCAN_HAS_LONG_NUMBER. False: there is no number. */
 static bool sanitise_number(copy *c, const char **at)
 {
     scan_number number;

@@ -1,6 +1,6 @@
 /*
  * scan_token.c: reads JSON numbers and the escapes of JSON strings. Knows the limits of
- * PostgreSQL's type numeric, and nothing of arrays and objects.
+ * PostgreSQL's type numeric.
  */
 #include "base/scan_token.h"
 
@@ -70,7 +70,7 @@ static size_t count_zeros(slice digits)
 }
 
 /* Returns the number of digits before the point when the number is written without its exponent; 0
- * or less if the value is below 1. The result for zero depends on its spelling. */
+ * or less if the magnitude is below 1. The result for a zero depends on its spelling. */
 static int64_t whole_digits(const scan_number *number)
 {
     size_t zeros = count_zeros(number->whole);
@@ -154,7 +154,7 @@ slice scan_next_part(slice *rest, char storage[4], uint32_t *code)
     const char *end = rest->ptr + rest->len, *next;
     slice part;
 
-    *code = 'x'; /* for bytes that are not an escape: any code point that is not special */
+    *code = 'x'; /* bytes that are not an escape get any code point that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {

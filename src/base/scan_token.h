@@ -1,6 +1,6 @@
 /*
  * scan_token.h: the tokens of JSON, for the scan_*.c files and for code that reads a JSON string
- * character by character. Knows the grammar of strings and numbers, not of arrays and objects.
+ * character by character.
  */
 #ifndef BASE_SCAN_TOKEN_H
 #define BASE_SCAN_TOKEN_H
@@ -15,7 +15,8 @@
  * its kind. */
 scan_value scan_value_of(const char *from, const char *to);
 
-/* The parts of a JSON number. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
+/* The parts of a JSON number. The exponent is clamped to -SCAN_EXPONENT_MAX or SCAN_EXPONENT_MAX.
+ */
 typedef struct scan_number {
     bool negative;
     slice whole;    /* digits before the point, at least one */
@@ -46,12 +47,12 @@ static inline bool scan_is_half(uint32_t code)
 }
 
 /* Reads the escape at `at`, or the two escapes of a surrogate pair. Stores the code point. Returns
- * the position after what was read, or NULL if the escape is malformed. */
+ * the position after the escape or pair, or NULL if the escape is malformed. */
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
 /* Returns the next part of the decoded text of a string: bytes up to the next escape, or the
  * character of one escape, as UTF-8 in `storage`. `code` receives the code point of an escape, and
- * 'x' for other bytes. Empty at the end. */
+ * 'x' for other bytes. The part is empty at the end, and if an escape is malformed. */
 slice scan_next_part(slice *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)
@@ -66,8 +67,8 @@ static inline const char *scan_skip_space(const char *at, const char *end)
     return at;
 }
 
-/* Returns the position of the next quote or backslash, else `end`; if `at` is after `end`, returns
- * `at`. In the output of tools these characters are frequent, so memchr would cost too much. */
+/* Returns the position of the next quote or backslash, or `end` if there is none. If `at` is after
+ * `end`, returns `at`. In texts with many quotes or backslashes memchr would cost too much. */
 static inline const char *scan_next_special(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -101,10 +102,10 @@ static inline uint64_t scan_equal_64(const char *at, char c)
            scan_equal_16(at + 32, c) << 32 | scan_equal_16(at + 48, c) << 48;
 }
 
-/* Returns a mask of those of `width` bytes that a backslash escapes: every second backslash of a
- * run of backslashes, and the byte after a run of odd length. A subtraction at the start of a run
- * carries to its end, so one subtraction handles all runs. `carry` is 1 if the first byte is
- * escaped; on return it is 1 if the byte after the last one is escaped. */
+/* Returns a mask of the escaped bytes among `width` bytes: every second backslash of a run of
+ * backslashes, and the byte after a run of odd length. A subtraction at the start of a run carries
+ * to its end, so one subtraction handles all runs. Before the call, `carry` is 1 if the first byte
+ * is escaped. After the call, `carry` is 1 if the byte after the last one is escaped. */
 static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64_t *carry)
 {
     const uint64_t odd_bits = UINT64_C(0xAAAAAAAAAAAAAAAA);

@@ -1,6 +1,6 @@
 /*
- * scan_walk.c: iterates over the members and elements of a text that scan_check accepted, and reads
- * its strings and integers. The grammar is not checked again, but no byte after the text is read.
+ * scan_walk.c: reads members, elements, strings and integers of a text that scan_check accepted.
+ * The grammar is not checked again, but no byte after the text is read.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -78,7 +78,7 @@ bool scan_take(scan_walk *walk, scan_value *value)
     if (from >= walk->end)
         return false;
     walk->at = skip_value(from, walk->end);
-    if (walk->at == from) /* no value: the text was not checked */
+    if (walk->at == from) /* no value, which is possible if scan_check has not accepted the text */
         return false;
     *value = scan_value_of(from, walk->at);
     return true;
@@ -183,8 +183,7 @@ static bool has_numbered_escape(slice text)
     return false;
 }
 
-/* True if a text contains the bytes of `name`. If the first byte of `name` is rare, memchr is
- * several times as fast as memmem. */
+/* If the first byte of `name` is rare, memchr is several times as fast as memmem. */
 static bool has_bytes(slice text, slice name)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
@@ -266,8 +265,7 @@ bool scan_decode(buf *out, slice token)
 
 /* --- integers --- */
 
-/* Appends a decimal digit to a number. A result outside of the range of int64_t is clamped to it.
- */
+/* Appends a decimal digit to a number. The result is clamped to the range of int64_t. */
 static int64_t shift_in(int64_t number, int digit, bool negative)
 {
     int64_t limit = negative ? INT64_MIN : INT64_MAX;

@@ -1,5 +1,5 @@
 /*
- * slice.c: checks of texts of clients (is it UTF-8, is it an id), and other functions for slices.
+ * slice.c: checks whether a text is UTF-8 or an id, and other functions for slices.
  */
 #include "base/slice.h"
 #include <strings.h>
@@ -40,8 +40,8 @@ static bool is_tail(unsigned char byte)
     return (byte & 0xC0u) == 0x80u;
 }
 
-/* True if a byte is valid after a lead byte. The limits of the second byte exclude overlong forms
- * (E0, F0), surrogates (ED) and code points above U+10FFFF (F4). */
+/* The limits of the second byte of a character exclude overlong forms (E0, F0), surrogates (ED) and
+ * code points above U+10FFFF (F4). */
 static bool is_second(unsigned char lead, unsigned char byte)
 {
     switch (lead) {

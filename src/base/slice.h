@@ -36,8 +36,8 @@ slice slice_trim(slice text, const char *blanks);
 /* Returns the value of a hexadecimal digit, in upper or lower case; -1: not a hexadecimal digit. */
 int slice_hex_digit(char c);
 
-/* Returns the length, 1 to 4 bytes, of the UTF-8 character at the start of a text; 0: there is no
- * well-formed character. */
+/* Returns the length, 1 to 4 bytes, of the UTF-8 character at the start of a text; 0: the text does
+ * not begin with a well-formed character. */
 size_t slice_utf8_step(slice text);
 
 /* True if all bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */

@@ -27,7 +27,7 @@ static uint32_t hash_of(slice string)
     return (uint32_t)XXH3_64bits(string.ptr, string.len);
 }
 
-/* Returns the slot of a string, or the free slot in which it must be stored. */
+/* Returns the slot of a string, or the free slot for it. */
 static string_map_slot *find_slot(const string_map *map, slice string, uint32_t hash)
 {
     size_t at = hash & (map->size - 1);

@@ -20,13 +20,14 @@ typedef struct string_map {
     arena *memory;
 } string_map;
 
-/* Initializes a map for about `expected` strings. With more strings the map grows. False: out of
- * memory. */
+/* Initializes a map for about `expected` strings. With more strings the map grows. False: the arena
+ * has failed. */
 bool string_map_init(string_map *map, size_t expected, arena *memory);
 
 uint32_t string_map_get(const string_map *map, slice string);
 
-/* Sets the number of a string. False: out of memory. */
+/* Stores a string with its number, or changes the number of a stored string. False: the arena has
+ * failed. */
 bool string_map_set(string_map *map, slice string, uint32_t number);
 
 #endif

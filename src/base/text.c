@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "base/slice.h"
 
-/* Removes the last character if some of its bytes did not fit. */
+/* Removes the last character if not all of its bytes fitted. */
 static void drop_part(char *out, size_t len)
 {
     size_t at = len;

@@ -11,15 +11,16 @@
 void text_format(char *out, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Replaces control characters by spaces, and bytes that are not UTF-8 by question marks. */
+/* Replaces ASCII control characters by spaces, and bytes that are not UTF-8 by question marks. */
 void text_clean(char *text);
 
-/* Formats a text as text_format does, then cleans it with text_clean, so that it is one line. */
+/* Formats a text as text_format does, then cleans the text with text_clean. The result is one line.
+ */
 void format_line(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Formats the reason of a failure. The value of the expression is false, which the function that
- * failed can return. */
+/* Formats the reason of a failure with format_line. The macro's value is false, which the function
+ * that failed can return. */
 #define format_reason(out, size, ...) (format_line((out), (size), __VA_ARGS__), false)
 
 #endif

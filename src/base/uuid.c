@@ -1,6 +1,5 @@
 /*
- * uuid.c: UUIDs as 16 bytes, and new UUIDs in the order of time. Knows RFC 9562, and nothing of
- * cards or boxes.
+ * uuid.c: UUIDs as 16 bytes, and new UUIDs in the order of time (RFC 9562).
  */
 #include "base/uuid.h"
 #include <stdatomic.h>
@@ -36,8 +35,7 @@ static uint64_t time_now(void)
     return ms << 12 | rest_ns * 4096 / 1000000;
 }
 
-/* Returns a time that is later than the times of all earlier calls. If the clock was set back, the
- * result is the latest time plus one. */
+/* The result is later than all earlier results, also if the clock was set back. */
 static uint64_t time_next(void)
 {
     static _Atomic uint64_t latest;
@@ -54,8 +52,7 @@ void uuid16_v7(uuid16 *out)
     uint64_t time = time_next();
     uuid16 id = {{0}};
 
-    /* No random bytes are buffered, so a forked child can't repeat those of its parent. If
-     * getrandom fails, libuuid makes the random bytes. */
+    /* No random bytes are buffered, so a forked child can't repeat those of its parent. */
     if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
         uuid_generate_random(id.bytes);
     for (int i = 0; i < 6; i++)

@@ -1,6 +1,5 @@
 /*
- * uuid.h: UUIDs as 16 bytes, the binary format of PostgreSQL. The public functions of
- * <cardbox/ids.h> use this file.
+ * uuid.h: UUIDs as 16 bytes, the binary format of PostgreSQL.
  */
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
@@ -20,11 +19,11 @@ bool uuid16_parse(uuid16 *out, slice text);
 /* Writes a UUID in lower case, with a NUL. */
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 
-/* Makes a new UUIDv7, whose time is later than that of all UUIDs that this process has made before.
- * Thread-safe, also after fork. */
+/* Makes a new UUIDv7. The time in the new UUID is later than the times in UUIDs that uuid16_v7 has
+ * made before in the process. Thread-safe, and allowed in a child after fork. */
 void uuid16_v7(uuid16 *out);
 
-/* Makes a new UUIDv7 and returns its text in the arena. ptr NULL: out of memory. */
+/* Makes a new UUIDv7 and returns its text in the arena. ptr NULL: the arena has failed. */
 slice uuid16_new(arena *memory);
 
 #endif

@@ -7,7 +7,7 @@
 #include "store/box/box_json.h"
 #include "base/errors.h"
 
-/* Maximum number of ids that box:get returns, because its output is not streamed. */
+/* Maximum number of ids that box:get returns: the whole output is in memory. */
 enum { BOX_IDS_MOST = 100000 };
 
 typedef struct box_request {
@@ -32,7 +32,6 @@ static void read_moment(input_reader *in, box_read *read)
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
 }
 
-/* Reads the box id and the version, length or time from the input. */
 static box_request *read_request(input_reader *in)
 {
     box_request *request = in->call->plan;
@@ -83,8 +82,8 @@ BUS_RENDERS(box_get)
     if (status != CARDBOX_OK)
         return status;
     if (box.head.before < box.head.length)
-        return error_set(err, CARDBOX_TOO_LARGE, "box has over %d ids; use box:cards for the last",
-                         BOX_IDS_MOST);
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "box has over %d ids; use box:cards for the last cards", BOX_IDS_MOST);
     box_view_object(out, &box, &request->reads[0].box_id);
     return CARDBOX_OK;
 }
@@ -164,8 +163,8 @@ BUS_RENDERS(box_list)
     return CARDBOX_OK;
 }
 
-/* If a change added more ids than this, box:log omits them. box:get with at_version returns the ids
- * of the box at that version. */
+/* Maximum number of ids for each change in the output of box:log. If a change added more ids, its
+ * ids are omitted. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)

@@ -21,12 +21,12 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
  * card, so that the check of the content reports the error. */
 #define BUS_DEPTH_MAX 256
 
-/* The default and the maximum number of rows of a list. */
+/* Default and maximum of input_limit(), which most lists use. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits of an ability. BUS_AGAIN: the ability is idempotent for every input, as reads always are.
- * BUS_WAKES: the ability may create work for workers, for example because the parent of a cancelled
- * task resumes. */
+/* Traits of an ability. BUS_AGAIN: for every input, running a call twice has the effect of running
+ * it once. BUS_WAKES: the ability may create work for workers, for example because the parent of a
+ * cancelled task resumes. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -51,10 +51,10 @@ struct bus_call {
     scan_value input; /* valid by the input schema of the ability */
     arena *memory;    /* must exist as long as the call */
     void *plan;       /* parameters read from the input, in a struct that the ability defines */
-    bool again;       /* running the call twice has the effect of running it once */
-    bus_step step;    /* the next step; initially that of the ability's table row */
-    bool wakes;       /* the call may create work for workers */
-    bool more;        /* another step follows */
+    bool again;       /* true: running the call twice has the effect of running it once */
+    bus_step step;    /* the next step; at first the step of the ability's table row */
+    bool wakes;       /* true: the call may create work for workers */
+    bool more;        /* true: another step follows */
     slice faults; /* violations of the schema: JSON objects with `place` and `message`, separated by
                      commas; empty: no violation */
 };
@@ -72,9 +72,8 @@ struct bus_ability {
     unsigned traits;
     size_t plan;            /* size of the plan in bytes */
     statement_id statement; /* statement of the first step; build and render belong to this step */
-    /* Reads the input into the plan. The caller has filled the plan with zeros. The function
-     * reports CARDBOX_INVALID only for rules that a schema can't express. NULL: the ability has no
-     * plan. */
+    /* Reads the input into the plan, which the caller has filled with zeros. The function reports
+     * CARDBOX_INVALID for rules that the schema does not express. NULL: the ability has no plan. */
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
@@ -90,15 +89,16 @@ const bus_ability *bus_at(size_t index);
 /* Returns the ability with this id, such as "card:get". NULL: there is none. */
 const bus_ability *bus_find(slice id);
 
-/* Return the module and the name of an ability: for "card:get", "card" and "get". */
+/* These functions return the module and the name of an ability: for "card:get", "card" and "get".
+ */
 slice bus_module(const bus_ability *ability);
 slice bus_name(const bus_ability *ability);
 
 /* "read", "write", "tasks". */
 const char *bus_scope_name(bus_scope scope);
 
-/* Return members of the JSON of an ability, which contain white space. The returned values point
- * into static text. */
+/* These functions return members of the JSON of an ability, which contain white space. The returned
+ * values point into static text. */
 scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);

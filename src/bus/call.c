@@ -1,5 +1,5 @@
 /*
- * call.c: checks the input of a call and reads its members. Runs no statement.
+ * call.c: checks the input of a call and reads members of the input. Runs no statement.
  */
 #include <stdlib.h>
 #include "base/isotime.h"

@@ -1,7 +1,7 @@
 /*
- * cards_add.c: the abilities card:add, card:add_many and card:from_entry. The content of a card is
- * taken from the input as text, and is not parsed and printed again. Several cards are added all or
- * none.
+ * cards_add.c: the abilities card:add, card:add_many and card:from_entry. card:add and
+ * card:add_many store the content of a card as the text of the input, byte by byte. All cards of a
+ * call are added or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
@@ -24,7 +24,6 @@ static void card_add_drop(void *plan)
 
 /* --- reading --- */
 
-/* Reads one card of the input. */
 static client_card read_given(input_reader *one, bool sealed)
 {
     client_card given = {
@@ -166,7 +165,8 @@ BUS_RENDERS(card_add_many)
 /* --- from an entry of a session --- */
 
 typedef struct from_entry {
-    added added; /* first, because the second step uses functions of card:add */
+    added added; /* the first member, because the second step passes the plan to functions of
+                    card:add */
     entry_card card;
 } from_entry;
 

@@ -1,6 +1,7 @@
 /*
  * input.h: functions that read members of an input that its schema has accepted. These functions
- * check the rules that a schema can't express. in->status is CARDBOX_OK until an error occurs.
+ * also check rules that the schema does not express. in->status is CARDBOX_OK until an error
+ * occurs.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H
@@ -18,8 +19,8 @@ struct input_reader {
     cardbox_status status;
 };
 
-/* Return the value, the JSON text or the decoded text of a member. If the member is absent or null,
- * they return SCAN_NONE or ptr NULL. */
+/* These functions return the value, the JSON text or the decoded text of a member. If the member is
+ * absent or null, the kind is SCAN_NONE or the ptr is NULL. */
 scan_value input_value(const input_reader *in, const char *name);
 slice input_json(const input_reader *in, const char *name);
 slice input_text(input_reader *in, const char *name);
@@ -27,7 +28,7 @@ slice input_decode(input_reader *in, const char *name, slice token);
 slice input_id(input_reader *in, const char *name,
                size_t most); /* an id: 1 to `most` bytes without control characters */
 
-/* Return false if the member is absent. */
+/* These functions return false if the member is absent. */
 bool input_uuid(input_reader *in, const char *name, uuid16 *out);
 bool input_time(input_reader *in, const char *name, int64_t *micros);
 
@@ -47,8 +48,8 @@ slice input_ids(input_reader *in, const char *name, bool uuids);
 /* Reads the members `format` and `repair`. */
 context_request input_context(input_reader *in);
 
-/* Read the member `cursor`. input_cursor reads it with a function of list.h. input_before reads a
- * cursor that is a number: the page has only rows with lower numbers. */
+/* These functions read the member `cursor`: input_cursor with a function of list.h, and
+ * input_before as a number, so that the page has only rows with lower numbers. */
 void input_cursor(input_reader *in, list_cursor *out,
                   bool (*read)(list_cursor *out, slice text, arena *memory));
 int64_t input_before(input_reader *in);

@@ -5,7 +5,7 @@
 #include "bus/describe.h"
 #include "base/errors.h"
 
-/* Returns the index of the first ability, from index `from` on, that is not in this module. */
+/* Returns the index of the first ability, from index `from` on, that is not in `module`. */
 static size_t module_end(slice module, size_t from)
 {
     const bus_ability *ability;
@@ -48,7 +48,7 @@ BUS_RENDERS(abilities)
 }
 
 /* Returns the ability whose id is the member abilityId of the input. Returns NULL and sets `err` if
- * there is none. */
+ * there is no such ability. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
     slice token = scan_find(call->input, "abilityId").text;

@@ -1,6 +1,6 @@
 /*
  * invoke.c: cardbox_invoke, which runs an ability on a database handle of the SDK and blocks until
- * it ends.
+ * the ability has ended.
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
@@ -25,8 +25,8 @@ static cardbox_status run_statement(const bus_call *call, cardbox *db, store_row
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     step->build(&p, call);
-    client_safety write =
-        call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* a new call could make new ids */
+    /* a new call by the caller could make other ids */
+    client_safety write = call->again ? RUN_AGAIN_HERE : RUN_ONCE;
     return client_run(db, step->statement, &p, step->writes ? write : RUN_AGAIN, rows, err);
 }
 

@@ -18,10 +18,10 @@ typedef struct session_list {
 
 /* The plan of the abilities that read the tree of a session. */
 typedef struct tree_request {
-    session_page page;       /* its limit is one more than the number of returned entries */
+    session_page page; /* page.limit is one more than the maximum number of returned entries */
     const session_pages *of; /* the list of entries to read; NULL: not a list */
     session_path_read path;  /* the path to read; also checks whether the session exists */
-    slice entry, other;      /* session:diff compares them */
+    slice entry, other;      /* session:entry uses `entry`; session:diff compares both */
 } tree_request;
 
 /* Fills in the plan of a call and returns it. `entry` has ptr NULL if the request names no entry.

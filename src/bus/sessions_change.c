@@ -8,8 +8,8 @@
 
 /* --- create --- */
 
-/* Sets the dialect and the header of a new session. For the dialect pi, the header is the one in
- * the input, or else one that is made, with `cwd` if that is given. */
+/* A session of the dialect pi gets the header of the input or, without it, a new header with `cwd`.
+ */
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;
@@ -41,7 +41,6 @@ BUS_READS(session_create)
 
 BUS_BUILDS_FROM_PLAN(session_create, session_create_params)
 
-/* Appends the beginning of an output object: {"session_id": and the id. */
 static void begin_object(buf *out, slice session)
 {
     buf_text(out, "{\"session_id\":");

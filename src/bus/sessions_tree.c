@@ -6,7 +6,8 @@
 #include "base/errors.h"
 #include "bus/plans.h"
 
-/* Returns the kind of list that the statement reads. NULL: it reads no list of entries. */
+/* Returns the kind of list that the statement reads. NULL: the statement reads no list of entries.
+ */
 static const session_pages *pages_of(statement_id id)
 {
     static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,

@@ -11,8 +11,8 @@ enum { ACTIVE_DEFAULT = 100, ACTIVE_MOST = 1000 };
 
 /* --- spawn --- */
 
-/* The ids of the task and of its messages are made here, so that sending the statement again makes
- * no second task. */
+/* The ids of the task and of its messages are made before the statement is sent, so that sending
+ * the statement again makes no second task. */
 BUS_READS(task_spawn)
 {
     task_spawn *spawn = in->call->plan;

@@ -1,5 +1,6 @@
 /*
- * ability.c: `cardbox ability list`, `show` and `invoke`. Only `invoke` needs a database.
+ * ability.c: `cardbox ability list` and `show`, which use no database, and `cardbox ability
+ * invoke`.
  */
 #include "app/word_wrap.h"
 #include "bus/describe.h"
@@ -12,7 +13,7 @@ enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
 static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
-    scan_decode(&text, bus_description(ability).text); /* our own text */
+    scan_decode(&text, bus_description(ability).text);
     int at = printf("%-*s  ", name_width, ability->text->id);
     printf("%s", term_on(STYLE_DIM));
     at += printf("%s", bus_scope_name(ability->scope));
@@ -21,8 +22,8 @@ static void print_summary(const bus_ability *ability, int name_width)
     buf_free(&text);
 }
 
-/* Returns the next ability of a module (NULL: of any module) from index *i on, and moves *i behind
- * it. NULL: there is none. */
+/* Returns the first ability of `module` (NULL: of any module) from index *i on, or NULL. Sets *i to
+ * the index after the returned ability. */
 static const bus_ability *next_of(const char *module, size_t *i)
 {
     const bus_ability *ability;
@@ -66,7 +67,7 @@ const cli_command cli_ability_list = {
     .summary = "list the abilities: operations for agents and services",
     .description =
         "The input and the output of an ability are JSON. To invoke an ability over HTTP, a token "
-        "needs its scope. `cardbox ability show` prints the JSON Schemas.",
+        "needs the ability's scope. `cardbox ability show` prints the JSON Schemas.",
     .examples = "ability list\nability list task",
     .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,
@@ -75,8 +76,8 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
-/* Prints a value on one line if it is a string or fits into 80 columns after `column`. Otherwise
- * prints its members on indented lines. */
+/* Prints a value on one line if it is a string, or if it fits into the rest of the line from
+ * `column` on. If not, prints each member of the value on an indented line. */
 static void print_value(json_t *value, int indent, size_t column)
 {
     char *line = json_dumps(value, JSON_ENCODE_ANY);
@@ -107,7 +108,7 @@ static void print_value(json_t *value, int indent, size_t column)
 static void print_schema(const char *title, scan_value schema)
 {
     json_error_t unused;
-    json_t *read = json_text_read(schema.text, 0, &unused); /* our own text */
+    json_t *read = json_text_read(schema.text, 0, &unused);
     printf("\n%s%s%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD));
     print_value(read, 0, 0);
     putchar('\n');
@@ -181,7 +182,8 @@ const cli_command cli_ability_invoke = {
     .name = "ability invoke",
     .arguments = "ABILITY [INPUT|-]",
     .summary = "invoke an ability and print its output as JSON",
-    .description = "The input is JSON, by default {}; - reads it from the standard input.",
+    .description = "The input is JSON, by default {}. If INPUT is -, the input is read from the "
+                   "standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = invoke_ability,

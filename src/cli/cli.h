@@ -1,6 +1,6 @@
 /*
- * cli.h: the table of the commands of `cardbox`, which defines their options, arguments and help;
- * and the functions that all commands share.
+ * cli.h: the commands of `cardbox`: the struct that defines a command's options, arguments and
+ * help, the list of all commands, and functions that commands share.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -11,55 +11,55 @@
 #include "cardbox.h"
 #include "app/dev_dsn.h"
 
-/* The exit statuses of `cardbox`. Scripts depend on the numbers, so they never change. */
+/* The exit statuses of `cardbox`. Scripts depend on the numbers. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
-/* The state of the running command: its database, the last error of the SDK, and the values of its
- * options. The struct has a member for every option of every command. */
+/* The state of the running command: its database, its last error, and the values of its options.
+ * The struct has members for the options of all commands. Some options are parsed directly into a
+ * struct of the SDK. */
 typedef struct cli_call {
-    cardbox *db; /* NULL if the command is `without_database` and has not opened it */
+    cardbox *db; /* NULL until the database is open */
     cardbox_error err;
 
-    const char *dsn;     /* NULL or "": the default that cli_dsn() finds */
-    const char *project; /* the tenant */
+    const char *dsn;     /* NULL or "": cli_dsn() finds the default */
+    const char *project; /* id of a project (tenant); NULL or "": none is given */
     long limit;          /* maximum number of rows; 0: the command's default */
     const char *cursor;  /* position where a list continues; NULL: its beginning */
-    char **arguments;    /* the arguments that are not options, ended by NULL */
+    char **arguments;    /* words after the command's name that belong to no option, then NULL */
     size_t argument_count;
 
-    /* If the SDK has a struct for some options, they are parsed into it. */
-    cardbox_card card; /* options of cards */
+    cardbox_card card;
     cardbox_add_options add;
     cardbox_card_filter filter;
     const char *content, *text, *tool_call_id;
     opt_list meta;
     long ttl;
 
-    cardbox_read_options part; /* options of boxes */
+    cardbox_read_options part;
     cardbox_fork_options fork;
     cardbox_append_options append;
     const char *id;
     opt_list parents;
 
-    const char *session, *entry, *compare, *expected_head; /* options of sessions */
-    int dialect;                                           /* a cardbox_dialect */
+    const char *session, *entry, *compare, *expected_head;
+    int dialect; /* a cardbox_dialect */
     long from_depth;
 
     cardbox_context_options context;
 
-    cardbox_spawn spawn; /* options of tasks */
+    cardbox_spawn spawn;
     const char *reason;
     long skip;
 
-    const char *name, *scope, *expires; /* options of tokens */
+    const char *name, *scope, *expires;
     opt_list tenants;
 
-    const char *data, *listen; /* options of dev */
+    const char *data, *listen;
 
-    const char *new_id; /* options that several groups of commands have */
+    const char *new_id;
     long before, retention_days, batch, wait_s;
 
-    bool json; /* print JSON: one object, or one on each line */
+    bool json; /* true: the command prints JSON, one object or one object on each line */
     bool tree, all, ids, force;
     bool follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
 } cli_call;
@@ -92,14 +92,15 @@ typedef struct cli_call {
 #define CLI_CURSOR CLI_TEXT("cursor", cursor, "CURSOR", "continue the list with this cursor")
 #define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
 
-/* The table of options of any command, of a command that uses a database, and of a command that
- * uses a project. */
+/* Tables of options: CLI_OPTIONS has only the given options, CLI_IN_DATABASE adds --dsn and --json,
+ * and CLI_IN_PROJECT adds --dsn, --project and --json. */
 #define CLI_OPTIONS(...)     ((const opt_spec[]){__VA_ARGS__, CLI_OPTIONS_END})
 #define CLI_IN_DATABASE(...) CLI_OPTIONS(CLI_DSN, __VA_ARGS__, CLI_JSON)
 #define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
 /* clang-format on */
 
-/* The name of a value in the store's error messages, and the option that sets this value. */
+/* `field`: the name of a value at the beginning of the store's error messages, such as "card_id".
+ * `option`: the words that replace this name in messages of the command, such as "--id". */
 typedef struct cli_origin {
     const char *field, *option;
 } cli_origin;
@@ -107,20 +108,24 @@ typedef struct cli_origin {
 #define CLI_ORIGINS_MAX 12
 
 typedef struct cli_command {
-    const char *name;        /* "box append" */
-    const char *arguments;   /* "BOX CARD...", "SESSION [ENTRY]"; NULL: none */
-    const char *summary;     /* one line, lower case */
+    const char *name;        /* such as "box append" */
+    const char *arguments;   /* such as "BOX [CARD...]"; NULL: the command has no arguments */
+    const char *summary;     /* one line, which begins in lower case */
     const char *description; /* text for --help, or NULL */
-    const char *examples;    /* for --help: one command on each line, without "cardbox" */
+    /* Command lines for --help, without "cardbox". A line that begins with a space continues the
+     * line before it. */
+    const char *examples;
     const opt_spec *options;
     bool project_optional; /* the command accepts --project, but does not require it */
-    cli_origin origins[CLI_ORIGINS_MAX]; /* ended by a NULL field; cli_failed() adds "cursor" */
-    bool (*check)(const cli_call *call); /* false: an error of usage was printed; NULL: no check */
+    cli_origin origins[CLI_ORIGINS_MAX]; /* the last one has a NULL field */
+    /* Checks the options before `run`. Returns false after it has printed a usage error. May be
+     * NULL. */
+    bool (*check)(const cli_call *call);
     cli_exit (*run)(cli_call *call);
-    bool without_database; /* the command uses no database, or opens it by cli_open() itself */
+    bool without_database; /* cli_run() does not open the database before it calls `run` */
 } cli_command;
 
-/* All commands, in the order of the overview. The array cli_commands ends with NULL. */
+/* All commands, in the order in which the overview prints them. */
 /* clang-format off */
 #define CLI_COMMANDS(one)                                                                   \
     one(dev) one(migrate) one(doctor) one(gc)                                               \
@@ -145,25 +150,29 @@ typedef struct cli_command {
 CLI_COMMANDS(CLI_DECLARE)
 #undef CLI_DECLARE
 
-extern const cli_command *const cli_commands[];
+extern const cli_command *const cli_commands[]; /* the last element is NULL */
 
-/* Returns the command whose name `words` begins with. *used receives the number of words in the
- * name. NULL: there is no such command. */
+/* Returns the command whose name is at the beginning of `words`; NULL: there is none. *used
+ * receives the number of words in the name. */
 const cli_command *cli_find(char **words, int count, int *used);
 
-/* Prints that the words name no command, with the name of a similar command if there is one.
- * Returns CLI_USAGE. */
+/* Prints an error for words that name no command, if possible with a remedy such as a similar
+ * command. Returns CLI_USAGE. */
 cli_exit cli_unknown(char **words, int count);
 
-/* Runs the command that the arguments name. argv lacks the program's name. */
+/* Runs the command that the arguments name, or prints help, the version or an error. argv does not
+ * contain the program's name. */
 cli_exit cli_run(int argc, char **argv);
 
-bool cli_is_help(const char *word);         /* help, --help, -h */
-cli_exit cli_help(char **words, int count); /* help: the overview, a group, or a command */
+bool cli_is_help(const char *word); /* true for "help", "--help" and "-h" */
+
+/* Prints the overview if there are no words, else the help of the command, or of the group of
+ * commands such as "box", that they name. */
+cli_exit cli_help(char **words, int count);
 void cli_help_command(FILE *out, const cli_command *command);
 
-/* Prints "cardbox COMMAND: ", `kind` and the message on stderr, as one line of printable
- * characters. If `kind` is NULL, prints only the message. */
+/* Prints one line on stderr: "cardbox COMMAND: " ("cardbox: " if no command is running), `kind` and
+ * the message. If `kind` is NULL, prints only the message. Flushes stdout first. */
 void cli_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define cli_error(...)   cli_message("", __VA_ARGS__)
 #define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
@@ -172,17 +181,17 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
 /* Prints an error. The value of the expression is `value`. */
 #define cli_error_and(value, ...) (cli_error(__VA_ARGS__), (value))
 
-/* Prints the call's error, with a remedy if cli_hint() has one, and returns CLI_FAILED. If the
- * store rejected the value of an option in the command's `origins`, the message names the option,
- * and CLI_USAGE is returned. */
+/* Prints call->err, with a remedy if cli_hint() has one, and returns CLI_FAILED. If the store
+ * rejected a value that the command's `origins` name, or the cursor, prints the message with the
+ * option's name instead, and returns CLI_USAGE. */
 cli_exit cli_failed(const cli_call *call);
 
-/* Prints a line of JSON and frees it. Returns CLI_DONE; if the buffer has failed, ends the process.
- */
+/* Prints the JSON in a buffer as one line, and frees the buffer. Returns CLI_DONE. If the buffer
+ * has failed, ends the process. */
 cli_exit cli_print_json_text(buf *line);
 
-/* Prints a value of jansson as one line and releases it. Returns CLI_DONE; if `value` is NULL,
- * because memory is out, ends the process. */
+/* Prints a value of jansson as one line, and releases the value. Returns CLI_DONE. If `value` is
+ * NULL, prints "out of memory" and ends the process. */
 cli_exit cli_print_json(json_t *value);
 
 /* Prints `value` as JSON if `json` is set, else the formatted text. Releases the value. */
@@ -192,7 +201,7 @@ cli_exit cli_print(bool json, json_t *value, const char *format, ...)
 /* Prints "out of memory" and ends the process with CLI_FAILED. */
 _Noreturn void cli_out_of_memory(void);
 
-/* Ends the process with CLI_FAILED unless `ok` is true. */
+/* If `ok` is false, prints "out of memory" and ends the process with CLI_FAILED. */
 static inline void cli_check_memory(bool ok)
 {
     if (!ok)
@@ -202,19 +211,19 @@ static inline void cli_check_memory(bool ok)
 /* True if the running command has the option --project. */
 bool cli_is_of_project(void);
 
-/* Returns a remedy to append to the message of an error; "": there is none. */
+/* Returns a remedy to append to the message of an error; "": no remedy is known. */
 const char *cli_hint(const cardbox_error *err);
 
-/* Finds the connection string: the value of --dsn; else, without PG* variables, that of a running
- * `cardbox dev` in ./var, copied to `storage`; else NULL or "", libpq's default. False: the
- * database in ./var is not running, and call->err is set. */
+/* Finds the connection string: call->dsn; else the string of `cardbox dev` in ./var, copied to
+ * `storage`, unless PG* variables name another database; else NULL or "", for libpq's defaults.
+ * False: the database in ./var is not running, and call->err is set. */
 bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE]);
 
 /* Opens the database as call->db. False: an error was printed. */
 bool cli_open(cli_call *call);
 
-/* Flushes stdout and returns `status`. If a write to stdout has failed, prints an error and returns
- * CLI_FAILED. */
+/* Flushes stdout and returns `status`. If this or an earlier write to stdout has failed, prints an
+ * error and returns CLI_FAILED. */
 cli_exit cli_finish(cli_exit status);
 
 #endif

@@ -1,18 +1,15 @@
 /*
- * database.c: finds and opens the database of a command: that of --dsn, or of a running `cardbox
- * dev`. Finds the remedies that are appended to errors.
+ * database.c: finds and opens the database of a command, and finds remedies for errors.
  */
 #include "cli/cli.h"
 #include "base/errors.h"
 
-/* Longer than the timeout of a service, because the user can press Ctrl-C. */
+/* The time limit of a statement. It may be long, because the user can press Ctrl-C. */
 #define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)
 
-/* True if the database is that of `cardbox dev` in ./var. A process uses only one database. */
+/* True if the command uses the database of `cardbox dev` in ./var by default. */
 static bool is_of_dev;
 
-/* Returns a hint that names the command which lists the missing kind of object; "": there is none.
- */
 static const char *list_hint(const char *message)
 {
     static const struct {
@@ -58,7 +55,7 @@ bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE])
     is_of_dev = found != DEV_NONE;
     if (found == DEV_DSN)
         *out = storage;
-    /* An error, since libpq's default would be another database. */
+    /* libpq's defaults would connect to another database. */
     if (found == DEV_STOPPED)
         error_set(&call->err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
     return found != DEV_STOPPED;
@@ -72,8 +69,9 @@ bool cli_open(cli_call *call)
     sdk_options.application_name = "cardbox-cli";
     sdk_options.pool_max = 1;
     sdk_options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    sdk_options.no_named_statements = true; /* preparing a command's few statements gains
-                                               nothing, and fails behind PgBouncer */
+    sdk_options.no_named_statements = true; /* prepared statements gain little for the few
+                                               statements of a command, and can fail behind
+                                               PgBouncer */
     if (cli_dsn(&sdk_options.conninfo, call, dsn) &&
         cardbox_open(&call->db, &sdk_options, &call->err) == CARDBOX_OK)
         return true;

@@ -1,5 +1,5 @@
 /*
- * files.c: opens, reads, writes and renames the files of commands, and reports errors.
+ * files.c: opens, reads, writes and renames the files of commands, and prints errors.
  */
 #include "cli/files.h"
 
@@ -52,7 +52,6 @@ bool source_read(buf *out, const char *argument)
 
 /* --- output --- */
 
-/* An existing file that is not regular (a pipe, /dev/null) is written directly and not renamed. */
 bool target_open(cli_target *target, const char *name)
 {
     struct stat about;

@@ -1,13 +1,14 @@
 /*
- * help.c: prints the overview, and the help of a group or a command, from the table of commands.
+ * help.c: prints the help of `cardbox`: the overview, a group of commands such as "box", or one
+ * command.
  */
 #include "app/word_wrap.h"
 #include "cli/cli.h"
 
-/* Columns for the names of commands in the overview. */
+/* Width of the column of command names in the overview and in groups. */
 #define NAME_WIDTH 21
 
-/* Columns for the names of common options in the overview. */
+/* Width of the column of option names in the overview. */
 #define SHARED_WIDTH 30
 
 static void print_examples(FILE *out, const char *examples)
@@ -18,7 +19,6 @@ static void print_examples(FILE *out, const char *examples)
     while (*examples != '\0') {
         size_t length = strcspn(examples, "\n");
 
-        /* A line of `examples` that begins with a space continues the line before it. */
         buf_reset(&line, 4096);
         buf_text(&line, *examples == ' ' ? "" : "cardbox ");
         buf_add(&line, examples, length);
@@ -30,7 +30,6 @@ static void print_examples(FILE *out, const char *examples)
     buf_free(&line);
 }
 
-/* Prints four texts as one, wrapped: "cardbox box get: show the ids in a box". */
 static void print_line(FILE *out, const char *begin, const char *name, const char *middle,
                        const char *end)
 {
@@ -56,8 +55,6 @@ void cli_help_command(FILE *out, const cli_command *command)
     print_examples(out, command->examples);
 }
 
-/* Prints a name and a text in two columns: a command and its summary, or an option and the commands
- * that have it. */
 static void print_command(FILE *out, int width, const char *name, const char *summary)
 {
     fprintf(out, "  %-*s  ", width, name);
@@ -71,7 +68,7 @@ static const struct {
     {"--project (or CARDBOX_PROJECT)",
      "import, export, ability invoke; all of card, box, task; session except check, convert"},
     {"--json", "all but dev, export, session export and convert"},
-    {"--limit", "what lists"},
+    {"--limit", "most commands that print lists"},
     {"--help", "all"}};
 
 static void print_overview(FILE *out)
@@ -92,8 +89,8 @@ static void print_overview(FILE *out)
                         "help import");
 }
 
-/* Prints the commands of a group such as "box", and the examples of the group's first command.
- * False: there is no such group. */
+/* Prints the commands of a group such as "box", and the examples of the first of them. Returns
+ * false if there is no such group. */
 static bool print_group(FILE *out, const char *group)
 {
     size_t length = strlen(group);

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-    /* For wcwidth(): our text is UTF-8, also if the locale of the user is not. */
+    /* wcwidth() needs a UTF-8 locale: the output is UTF-8, whatever the locale of the user is. */
     setlocale(LC_CTYPE, "C.UTF-8");
     return (int)cli_finish(cli_run(argc - 1, argv + 1));
 }

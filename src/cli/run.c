@@ -1,6 +1,6 @@
 /*
- * run.c: finds the command that the arguments name, parses its options and runs it. Also has the
- * functions with which all commands print results and errors.
+ * run.c: finds the command that the arguments name, parses its options and runs it. Also has
+ * functions with which commands print results and errors.
  */
 #include "cli/cli.h"
 #include <errno.h>
@@ -12,10 +12,9 @@
 #include "store/admin/gc.h"
 #include "store/admin/migrate.h"
 
-/* The running command, for messages. A process runs only one command. */
+/* The command of this process; NULL before it is known. */
 static const cli_command *running;
 
-/* The initial state of a command, with the defaults of its options. */
 static const cli_call INITIAL = {
     .err = CARDBOX_ERROR_INIT,
     .card = CARDBOX_CARD_INIT,
@@ -54,8 +53,8 @@ void cli_message(const char *kind, const char *format, ...)
     term_print_text(stderr, slice_of(text));
 }
 
-/* If the error's message begins with the field's name, prints the message with the name of the
- * option instead, and returns true. */
+/* If the error's message begins with origin->field, prints the message with origin->option instead
+ * of the field, and returns true. */
 static bool print_origin(const cardbox_error *err, const cli_origin *origin)
 {
     size_t length = strlen(origin->field);
@@ -146,7 +145,7 @@ const cli_command *const cli_commands[] = {
         NULL,
 };
 
-/* Returns the number of words in the command's name; 0: `words` does not begin with this name. */
+/* Returns the number of words in the command's name; 0: the first words are not this name. */
 static int words_matched(const cli_command *command, char **words, int count)
 {
     const char *at = command->name;
@@ -180,7 +179,8 @@ bool cli_is_help(const char *word)
 
 /* --- running it --- */
 
-/* Prints an error if the number of arguments does not fit the usage, such as "BOX [CARD...]". */
+/* Compares the number of arguments with command->arguments, such as "BOX [CARD...]". Prints an
+ * error if they differ. */
 static bool check_count(const cli_command *command, int count)
 {
     int least = 0, most = 0;
@@ -200,7 +200,6 @@ static bool check_count(const cli_command *command, int count)
     return count >= least && count <= most;
 }
 
-/* Prints an error and returns false if libpq can't parse the connection string. */
 static bool check_dsn(cli_call *call)
 {
     return call->dsn == NULL || conninfo_check(call->dsn, &call->err) == CARDBOX_OK ||
@@ -227,7 +226,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         (call.project == NULL || *call.project == '\0'))
         return cli_error_and(CLI_USAGE,
                              "which project? give --project PROJECT or set CARDBOX_PROJECT");
-    words[count] = NULL; /* overwrites an option, or the NULL at the end of argv */
+    words[count] = NULL; /* overwrites a parsed option, or the NULL at the end of argv */
     call.arguments = words;
     call.argument_count = (size_t)count;
     if (!check_dsn(&call) || (command->check != NULL && !command->check(&call)))

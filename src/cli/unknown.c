@@ -1,10 +1,10 @@
 /*
- * unknown.c: prints the error for words that name no command, with the name of a similar command.
+ * unknown.c: prints the error for words that name no command, if possible with a similar command.
  */
 #include "app/edit_distance.h"
 #include "cli/cli.h"
 
-/* Verbs that users may try, and the verbs of `cardbox` that may be meant. */
+/* A verb that users may try, and a verb of `cardbox` that may be meant. */
 static const struct {
     const char *given, *word;
 } SAME[] = {{"show", "get"},     {"get", "show"},   {"cat", "get"},      {"ls", "list"},
@@ -21,8 +21,9 @@ static int verb_distance(const char *given, const char *verb)
     return edit_distance(slice_of(given), slice_of(verb));
 }
 
-/* Returns the edit distance between the name of a command and a group such as "box" with a verb. If
- * `verb` is NULL, only the group is compared. */
+/* Compares the name of a command with a group such as "box" and a verb. If `verb` is NULL, compares
+ * only the first word of the name with the group. Returns at least EDIT_DISTANCE_NONE if the words
+ * are not similar. */
 static int name_distance(const char *name, const char *group, const char *verb)
 {
     slice own = {name, strcspn(name, " ")};
@@ -34,8 +35,8 @@ static int name_distance(const char *name, const char *group, const char *verb)
                                 : EDIT_DISTANCE_NONE;
 }
 
-/* Returns the name of the command that is most similar to one word, or to two words in either
- * order. NULL: no command is similar. */
+/* Returns the name of the command that is most similar to the words `first` and `second` in either
+ * order. If `second` is NULL, compares only the first word of each name. NULL: none is similar. */
 static const char *find_nearest(const char *first, const char *second)
 {
     const char *found = NULL;

@@ -1,6 +1,6 @@
 /*
  * async_conn.c: the states of one pipelined connection: waiting, connecting, open, broken. Only
- * async_move changes the state. The reason of every loss of the connection is stored.
+ * async_move changes the state.
  */
 #include "db/async_internal.h"
 
@@ -13,8 +13,9 @@
 enum {
     COUNTED_READS = 8, /* a response is counted in the memory budget only after this many reads */
     BACKOFF_FIRST_MS = 20,
-    BACKOFF_MOST_MS = 300,    /* longest pause between two attempts to connect */
-    STATEMENT_GRACE_MS = 1000 /* added to a deadline, so that statement_timeout comes first */
+    BACKOFF_MOST_MS = 300, /* longest pause between two attempts to connect */
+    /* added to the client's deadline, so that usually statement_timeout comes first */
+    STATEMENT_GRACE_MS = 1000
 };
 
 void async_move(async_conn *c, async_state state, int64_t due_ms)
@@ -59,7 +60,8 @@ static void fail_queries(query *q, const char *reason)
     }
 }
 
-/* The connection's state is reset first, because a query_done that is called here may read it. */
+/* The connection's state is reset first, because the query_done functions of the lost queries may
+ * read it. */
 static void close_connection(async_conn *c, int64_t due_ms)
 {
     query *lost = c->first;
@@ -84,8 +86,7 @@ void async_set_reason(async_conn *c, const char *reason)
              reason);
 }
 
-/* After the loss of an open connection the next attempt starts at once. After a failed attempt it
- * starts after a pause that grows with each failure. */
+/* After the loss of an open connection there is no pause before the next attempt. */
 void async_conn_drop(async_conn *c, const char *reason)
 {
     if (c->state == ASYNC_WAITING)
@@ -98,7 +99,6 @@ void async_conn_drop(async_conn *c, const char *reason)
     close_connection(c, clock_ms() + wait_ms);
 }
 
-/* Drops an open connection. The reason is libpq's error message, or `otherwise` if it is empty. */
 static void drop_lost(async_conn *c, const char *otherwise)
 {
     const char *message = PQerrorMessage(c->pg);
@@ -151,15 +151,14 @@ void async_begin_answer(async_conn *c)
         memory_hold(c->budget, &c->status.received, 0);
 }
 
-/* Number of bytes that have arrived at the socket and were not read. */
 static size_t bytes_waiting(const async_conn *c)
 {
     int bytes = 0;
     return ioctl(PQsocket(c->pg), FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* Reads from the socket. libpq does not report how many bytes it reads, so the bytes that wait at
- * the socket are counted before and after. */
+/* libpq does not report how many bytes it reads, so the bytes that wait at the socket are counted
+ * before and after. */
 static bool consume_input(async_conn *c)
 {
     c->status.reads += c->first != NULL;
@@ -177,7 +176,7 @@ static bool consume_input(async_conn *c)
 static void read_and_write(async_conn *c)
 {
     if (!consume_input(c)) {
-        async_take_results(c); /* PostgreSQL's last error, such as "terminating connection" */
+        async_take_results(c); /* reads PostgreSQL's last error, such as "terminating connection" */
         drop_lost(c, "the connection to the database was lost");
         return;
     }
@@ -201,8 +200,7 @@ void async_conn_ready(async_conn *c)
 
 /* --- time --- */
 
-/* Drops a connection on which PostgreSQL has not answered before the deadline of the first query:
- * the server or the network hangs. */
+/* Drops a connection whose first query has passed its deadline: the server or the network hangs. */
 static void drop_silent(async_conn *c)
 {
     query *q = c->first;

@@ -1,6 +1,6 @@
 /*
- * async_query.c: sends statements through a pipeline and receives their answers. Each statement
- * ends with its own Sync message. No statement is sent again after a failure.
+ * async_query.c: sends statements through a pipeline and receives their responses. Each statement
+ * is followed by its own Sync message. This file sends no statement again after a failure.
  */
 #include "db/async_internal.h"
 
@@ -10,9 +10,9 @@
 #include "base/errors.h"
 
 enum {
-    LARGE_BYTES =
-        2 << 20 /* libpq's buffers grow to hold a message and never shrink. So after a message of
-                   this size the connection is dropped as soon as no query is pending */
+    /* libpq's buffers grow to hold a message and never shrink, so after a message of this size
+     * the connection is dropped when no query is pending */
+    LARGE_BYTES = 2 << 20
 };
 
 static void query_free(query *q)
@@ -40,8 +40,8 @@ bool async_flush(async_conn *c)
     return left >= 0;
 }
 
-/* Sends a statement that sets limits before a query, unless the session has the same limits. With
- * no_named_statements the session may be a pooler's, which has no limits of ours. */
+/* Sends a statement that sets limits before a query, unless the session was started with these
+ * limits. With no_named_statements the session may be a pooler's, which was started by others. */
 static bool send_limits(async_conn *c, query *q)
 {
     char statement_ms[16], lock_ms[16];
@@ -56,7 +56,6 @@ static bool send_limits(async_conn *c, query *q)
                              values, NULL, NULL, 1);
 }
 
-/* Sends a query, and first its preparation if the statement is not prepared yet. */
 static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
@@ -117,7 +116,7 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
         async_set_reason(c, PQerrorMessage(c->pg));
-        async_move(c, ASYNC_BROKEN, 0); /* it is not known which messages were sent */
+        async_move(c, ASYNC_BROKEN, 0); /* it is unknown which messages were sent */
     }
     if (status == CARDBOX_OK)
         add_pending(c, q);
@@ -128,8 +127,8 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 
 /* --- receiving --- */
 
-/* True if the prepared statement does not exist, can't be used since a migration, or already
- * existed when it was to be prepared (from another client of a pooler). The query then had no
+/* True if the prepared statement does not exist, can't be used any more since a migration, or
+ * already existed when it was to be prepared (a pooler shares sessions). Such a query had no
  * effect. */
 static bool is_prepared_lost(const query *q)
 {
@@ -137,8 +136,8 @@ static bool is_prepared_lost(const query *q)
            (strcmp(q->error.sqlstate, "26000") == 0 || strcmp(q->error.sqlstate, "42P05") == 0);
 }
 
-/* True if a complete response exceeds the memory budget. The bytes that were counted while the
- * response arrived are an estimate. */
+/* True if the memory budget lacks the memory of a complete response. The bytes that were counted
+ * while the response arrived are an estimate, so a difference up to LARGE_BYTES is ignored. */
 static bool is_over_budget(const async_conn *c, const query *q)
 {
     size_t bytes = rows_memory(q->rows);
@@ -146,8 +145,8 @@ static bool is_over_budget(const async_conn *c, const query *q)
            !memory_has(c->budget, bytes - c->status.received);
 }
 
-/* Ends the first query, whose Sync was answered: its response is complete, and its changes are
- * committed. */
+/* Ends the first query. Its Sync was answered, so its response is complete, and its transaction was
+ * committed or has failed. */
 static void complete_first(async_conn *c)
 {
     query *q = c->first;
@@ -171,8 +170,7 @@ static void complete_first(async_conn *c)
         async_conn_drop(c, "its buffers have grown, or its prepared statements are lost");
 }
 
-/* True if a row has LARGE_BYTES or more. libpq's input buffer holds one row at a time, so only a
- * large row makes it grow. */
+/* libpq's input buffer must hold a whole row, so only large rows make it grow far. */
 static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)
@@ -207,8 +205,8 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
     PQclear(result);
 }
 
-/* True if a result can be read. Sets single-row mode if the rows are passed one by one: libpq
- * requires that before the first result is read. */
+/* Sets single-row mode if each row is passed on: libpq requires this before the first result is
+ * read. Returns true if a result can be read without blocking. */
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;
@@ -217,8 +215,8 @@ static bool has_result(async_conn *c)
     return !PQisBusy(c->pg);
 }
 
-/* Reads the results that have arrived. The results of a command end with one NULL; those of a Sync
- * do not. After two NULLs in succession libpq has no results left, even if queries are pending. */
+/* The results of a command end with one NULL; those of a Sync do not. After two NULLs in succession
+ * libpq has no results left, even if queries are pending. */
 void async_take_results(async_conn *c)
 {
     bool ended = false;

@@ -1,6 +1,7 @@
 /*
- * conn.c: sends one statement to the server and receives its result, with deadlines of the client,
- * since a stopped server or a broken network does not answer at all. Must not decide about retries.
+ * conn.c: sends one statement to the server and receives its result. The client has its own time
+ * limits, since a stopped server or a broken network does not answer at all. No retries in this
+ * file.
  */
 #include "db/conn.h"
 
@@ -14,10 +15,12 @@
 #include "base/errors.h"
 
 enum {
-    /* Added to statement_timeout for the client's deadline, so that the server reports first. */
+    /* Added to statement_timeout for the client's limit, so that usually the server's error comes
+     * first. */
     DEADLINE_GRACE_MS = 2000,
-    /* Statements of more bytes are sent in blocking mode, without a deadline. In non-blocking mode
-     * libpq moves the unsent rest after each partial write, which would cost more than sending. */
+    /* Statements with more bytes of parameters are sent in blocking mode, without a time limit. In
+     * non-blocking mode libpq moves the unsent bytes after each partial write, which is slow for
+     * large statements. */
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
@@ -33,8 +36,8 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
     return CARDBOX_UNAVAILABLE;
 }
 
-/* Runs connection_guard.sql on a session that was started without the settings of
- * connect_params_fill, because it may be a pooler's. */
+/* Runs connection_guard.sql, which sets some of the settings that connect_params_fill has not sent
+ * because of no_named_statements. */
 static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
     params p = PARAMS_INIT;
@@ -75,8 +78,8 @@ bool conn_is_forked(const store_conn *conn)
     return conn->pid != getpid();
 }
 
-/* Frees a connection of the parent process after fork. PQfinish would send a Terminate message to
- * the server, so the socket's descriptor is replaced by one of /dev/null first. */
+/* PQfinish would send a Terminate message to the parent's server process, so the socket's
+ * descriptor is first replaced by one of /dev/null. */
 static void finish_silently(PGconn *pg)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -121,14 +124,13 @@ bool conn_has_no_input(store_conn *conn)
     return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
 }
 
-/* The deadline of the next send or receive in clock_ms() time; 0: none. */
 static int64_t deadline_of(const store_conn *conn)
 {
     return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
 }
 
-/* Waits for the socket, and reads the bytes that have arrived. False: the deadline has passed, then
- * `late` is true, or the connection is lost. */
+/* Waits for the socket, and reads the bytes that have arrived. False: the connection is lost, or,
+ * with *late true, the deadline has passed. */
 static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bool *late)
 {
     struct pollfd ready = {PQsocket(conn->pg), events, 0};
@@ -138,14 +140,14 @@ static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bo
     do {
         int64_t left = deadline_ms == 0 ? -1 : deadline_ms - clock_ms();
         found = deadline_ms != 0 && left <= 0 ? 0 : poll(&ready, 1, (int)left);
-    } while (found < 0); /* interrupted by a signal */
+    } while (found < 0);
     *late = found == 0;
     return found > 0 && PQconsumeInput(conn->pg) != 0;
 }
 
 /* Sends the statement that libpq has buffered. Each partial write has a deadline of its own. Input
- * is read meanwhile, since the server may stop reading until its output is read. Returns true if a
- * deadline has passed. A lost connection is reported by the next read. */
+ * is read meanwhile, since the server may stop reading until the client reads the server's output.
+ * Returns true if a deadline has passed. A lost connection is reported by the next read. */
 static bool is_stuck(store_conn *conn)
 {
     bool late = false;
@@ -155,7 +157,6 @@ static bool is_stuck(store_conn *conn)
     return late;
 }
 
-/* Waits until libpq has a complete result. False as in await_socket. */
 static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
 {
     while (PQisBusy(conn->pg))
@@ -170,9 +171,9 @@ static bool is_success(const PGresult *result)
     return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
 }
 
-/* Reads all results of a statement. The server commits after it has sent the rows, and confirms the
- * commit with ReadyForQuery: PQgetResult then returns NULL, and the connection is alive. Before
- * that an error may follow the rows. Returns NULL if the connection is lost or `late` is true. */
+/* Reads the results of a statement. The server commits after it has sent the rows, and an error may
+ * follow the rows. ReadyForQuery confirms the commit: PQgetResult then returns NULL, and the
+ * connection is alive. Without ReadyForQuery, only an error is returned; NULL: there is none. */
 static PGresult *read_result(store_conn *conn, bool *late)
 {
     PGresult *answer = NULL, *next = NULL;
@@ -198,7 +199,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
     return NULL;
 }
 
-/* Closes the connection to a server that does not answer, since its state is unknown. */
+/* Makes the connection unusable, since the state of a server that does not answer is unknown. */
 static cardbox_status end_silent(store_conn *conn, cardbox_error *err)
 {
     if (PQsocket(conn->pg) >= 0)
@@ -228,7 +229,7 @@ static cardbox_status receive_result(store_conn *conn, store_rows **rows, cardbo
     return status;
 }
 
-/* Sends the rest of a statement. `sent` is the result of libpq's send function; 0: it failed. */
+/* `sent` is the result of libpq's send function; 0: sending failed. */
 static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err)
 {
     if (sent == 0)
@@ -256,8 +257,9 @@ static cardbox_status send_statement(store_conn *conn, statement_id id, const pa
         return error_forked(err);
     conn->running = id;
     if (conn->borrowed && !conn_is_idle(conn->pg) && conn_alive(conn))
-        return error_set(err, CARDBOX_INVALID,
-                         "the lent connection is busy: it must be idle during each call");
+        return error_set(
+            err, CARDBOX_INVALID,
+            "the connection must be idle, blocking and not in pipeline mode when a call begins");
     if (p != NULL && !buf_ok(&p->bytes))
         return error_buf(err, &p->bytes, "the request");
     if (!conn->borrowed)

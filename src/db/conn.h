@@ -1,6 +1,6 @@
 /*
- * conn.h: one blocking connection that runs the statements of statement.h, and prepares each on its
- * first use. A connection belongs to one thread at a time. Knows nothing of pools and retries.
+ * conn.h: one connection on which the caller waits for each statement. The statements are those of
+ * statement.h. A connection belongs to one thread at a time. This file has no pools and no retries.
  */
 #ifndef DB_CONN_H
 #define DB_CONN_H
@@ -13,13 +13,13 @@
 
 typedef struct store_conn {
     PGconn *pg;
-    pid_t pid;            /* the process that opened the connection */
-    bool borrowed;        /* pg belongs to the caller: it is never closed, and has no deadline */
-    bool named;           /* statements may be prepared */
-    unsigned deadline_ms; /* time for each send and each receive; 0: no limit */
+    pid_t pid;     /* the process that opened or borrowed the connection */
+    bool borrowed; /* pg belongs to the caller of cardbox_borrow: conn_close does not close it */
+    bool named;    /* each statement is prepared before its first run */
+    unsigned deadline_ms; /* time limit of each response and each partial send; 0: none */
     int64_t idle_since_ms;
-    int64_t retire_ms;       /* clock_ms() time after which it is not used again */
-    struct store_conn *next; /* in the pool's idle list */
+    int64_t retire_ms;       /* clock_ms() time after which the pool closes the connection */
+    struct store_conn *next; /* next in a list, such as the pool's idle list */
     statement_id running;    /* the statement that was sent last */
     bool prepared[STATEMENT_COUNT];
 } store_conn;
@@ -27,7 +27,7 @@ typedef struct store_conn {
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
 /* Closes and frees the connection. NULL is accepted. A borrowed PGconn stays open. In a child after
- * fork the memory is freed, and nothing is sent on the parent's socket. */
+ * fork, nothing is sent on the parent's socket. */
 void conn_close(store_conn *conn);
 
 /* True if this process is a child of the process that opened the connection. Such a child must not
@@ -40,15 +40,15 @@ bool conn_is_forked(const store_conn *conn);
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
-/* True if a statement can be sent now: no statement is running, and the connection is blocking and
- * not in pipeline mode. */
+/* True if no statement is running on the connection, and the connection is blocking and not in
+ * pipeline mode. */
 bool conn_is_idle(const PGconn *pg);
 
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* True if an idle connection is alive and nothing has arrived on it. If the server has closed the
- * connection, its end has arrived. */
+/* True if the connection is alive and its socket has no input. The end of a connection that the
+ * server has closed counts as input. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * connect.c: libpq's parameters and errors, for every kind of connection.
+ * connect.c: libpq's parameters and errors, for blocking and non-blocking connections.
  */
 #include "db/connect.h"
 
@@ -23,8 +23,8 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* Limits a timeout to half of INT_MAX. PostgreSQL and poll accept an int, and DEADLINE_GRACE_MS is
- * added to the timeout of statements. */
+/* PostgreSQL and poll accept timeouts of type int. The limit of INT_MAX / 2 leaves space for what
+ * is added to a timeout, such as DEADLINE_GRACE_MS. */
 static unsigned timeout_of(unsigned ms, unsigned fallback)
 {
     return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
@@ -52,8 +52,8 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
 }
 
 /* Parses a connection string without the defaults of the environment. The caller frees the result
- * with PQconninfoFree. NULL: the string is malformed, and *why is the reason, which the caller
- * frees with PQfreemem; or out of memory. */
+ * with PQconninfoFree. NULL: out of memory, or the string is malformed. Then *why, if it is not
+ * NULL, has the reason; the caller frees it with PQfreemem. */
 static PQconninfoOption *parse_conninfo(const char *conninfo, char **why)
 {
     /* libpq also accepts a string that is only a database's name. */
@@ -61,7 +61,8 @@ static PQconninfoOption *parse_conninfo(const char *conninfo, char **why)
     return PQconninfoParse(bare_name ? "" : conninfo, why);
 }
 
-/* Returns the `options` of the connection string, else PGOPTIONS, which libpq would send. */
+/* Returns the `options` of the connection string. If the string has none, returns PGOPTIONS or "".
+ */
 static const char *given_options(const PQconninfoOption *parsed)
 {
     const char *environment = getenv("PGOPTIONS");
@@ -71,24 +72,25 @@ static const char *given_options(const PQconninfoOption *parsed)
     return environment == NULL ? "" : environment;
 }
 
-/* Keepalive settings of the server, with which it detects a lost client. With the usual defaults of
- * the system, the locks and the snapshot of a lost client would be kept for two hours. A connection
- * string may override these settings. */
+/* Keepalive settings with which the server detects a lost client. With the usual defaults of the
+ * system, the locks and the snapshot of a lost client would be kept for about two hours. The
+ * options of a connection string, or PGOPTIONS, may override these settings. */
 #define PEER_IS_LOST                                                                               \
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "
 
-/* Writes the settings that the server gets at the start of a session. The settings come last, so
- * they override those of the database, the role and the connection string. With this search_path
- * no objects of other users run with the role's rights. Poolers in transaction mode reject such
- * settings: with no_named_statements none are sent, and conn.c runs connection_guard.sql. */
+/* Writes the settings that the server gets at the start of a session. The settings after the
+ * caller's options override these options, and the settings of the database and of the role. With
+ * this search_path, names do not resolve to objects of other users, which could run with the role's
+ * rights. Poolers in transaction mode may reject such settings. With no_named_statements, conn.c
+ * runs connection_guard.sql instead. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed = parse_conninfo(options->conninfo, NULL);
     if (parsed == NULL) /* out of memory: PGOPTIONS must not be used instead of the options */
         return false;
-    /* Plans of prepared statements are kept, perhaps from a time when the tables were empty. The
-     * planner settings make PostgreSQL use indexes and their order, for any parameters. */
+    /* Plans of prepared statements are kept, perhaps from a time when the tables were empty. So the
+     * planner settings make PostgreSQL prefer indexes and their order. */
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST
              "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
@@ -167,7 +169,7 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
     char *why = NULL;
     PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    /* Only the message shows that memory is exhausted, but it may be NULL for the same reason. */
+    /* If memory is exhausted, libpq's message is "out of memory" or NULL. */
     if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
         status = error_nomem(err);
     else if (parsed == NULL)
@@ -217,8 +219,8 @@ int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params 
                        : PQsendQueryParams(pg, s->text, count, NULL, values, lengths, formats, 1);
 }
 
-/* Returns the SQLSTATE in a verbose message such as "FATAL:  53300: too many clients", in any
- * language of the message; NULL: there is none. */
+/* Returns the SQLSTATE in a verbose message such as "FATAL: 53300: too many clients". The words
+ * before the colon may be in any language. NULL: there is no SQLSTATE. */
 static const char *find_state(const char *message)
 {
     static const char ALPHABET[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

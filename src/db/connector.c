@@ -12,9 +12,9 @@
 #include "base/periodic.h"
 
 enum {
-    STOP_MS = 200, /* connector_free waits no longer than this for an attempt */
-    HOST_MS = 5000 /* time for which only the host is tried that accepted a connection; otherwise
-                      each attempt would first wait for hosts that do not answer */
+    STOP_MS = 200, /* longest time that connector_free waits for the thread */
+    HOST_MS = 5000 /* for this time after a connection to a host, or until an attempt fails, only
+                      this host is tried, so that attempts do not wait for other hosts */
 };
 
 struct connect_attempt {
@@ -24,7 +24,7 @@ struct connect_attempt {
     bool begun;     /* under the lock */
     bool abandoned; /* under the lock */
     atomic_bool ended;
-    PGconn *pg; /* `pg` and `why` are valid once the attempt has ended */
+    PGconn *pg; /* `pg` and `why` are valid when the attempt has ended */
     cardbox_error why;
 };
 
@@ -33,14 +33,13 @@ struct connector {
     periodic thread;
     pthread_mutex_t lock;
     TAILQ_HEAD(, connect_attempt) queue;
-    /* only the thread uses the following members */
+    /* only the thread uses `host` and `host_until_ms` */
     connect_host host;
     int64_t host_until_ms;
 };
 
 /* --- the thread --- */
 
-/* Removes the next attempt from the queue. NULL: there is none. */
 static connect_attempt *next_attempt(connector *c)
 {
     pthread_mutex_lock(&c->lock);

@@ -22,7 +22,7 @@ static void put_int4(buf *b, int32_t value)
     buf_add(b, &wire, sizeof(wire));
 }
 
-/* Starts a parameter or an array element of `len` bytes; -1: an SQL NULL. */
+/* `len`: bytes of the value; -1: an SQL NULL. */
 static void begin_value(params *p, int len)
 {
     if (p->in_array) {
@@ -132,7 +132,7 @@ void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970)
         params_null(p);
 }
 
-/* Offset of the number of elements in an array's header, which params_array_end fills. */
+/* Offset of the number of elements in an array's header. */
 enum { ARRAY_COUNT = 12 };
 
 void params_array(params *p, params_type element)
@@ -144,7 +144,7 @@ void params_array(params *p, params_type element)
     put_int4(&p->bytes, 1); /* dimensions */
     put_int4(&p->bytes, 1); /* elements may be NULL */
     put_int4(&p->bytes, (int32_t)element);
-    put_int4(&p->bytes, 0); /* number of elements, set by params_array_end */
+    put_int4(&p->bytes, 0); /* number of elements; params_array_end sets it */
     put_int4(&p->bytes, 1); /* lower bound */
 }
 

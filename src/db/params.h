@@ -1,7 +1,7 @@
 /*
  * params.h: the parameters of one statement, in PostgreSQL's binary format, built in one buffer.
- * Each parameter has an explicit length, so that NUL bytes and large values need no special
- * treatment. After its first failure the buffer stays failed.
+ * Each parameter has an explicit length, so texts may contain NUL bytes. After the first failure
+ * the buffer stays failed.
  */
 #ifndef DB_PARAMS_H
 #define DB_PARAMS_H
@@ -17,7 +17,7 @@
 /* Maximum bytes of the parameters of one statement. A message to PostgreSQL is limited to 1 GiB. */
 #define REQUEST_MAX ((size_t)900 * 1024 * 1024)
 
-typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
+typedef enum params_type { /* PostgreSQL's OIDs of the types */
                            PARAMS_BOOL = 16,
                            PARAMS_BYTEA = 17,
                            PARAMS_INT8 = 20,
@@ -33,7 +33,7 @@ typedef struct params {
     buf bytes;
     int count;
     size_t offsets[PARAMS_MAX];
-    int lengths[PARAMS_MAX]; /* -1: NULL */
+    int lengths[PARAMS_MAX]; /* in bytes; -1: an SQL NULL */
     size_t array;            /* offset of the header of the array that is being built */
     bool in_array;
     int elements;
@@ -44,8 +44,8 @@ typedef struct params {
 
 void params_free(params *p);
 
-/* Each of the next functions adds one parameter, or between params_array and params_array_end one
- * element of the array. */
+/* Each of the functions from params_null to params_timestamptz_or_null adds one parameter, or
+ * between params_array and params_array_end one element of the array. */
 void params_null(params *p);
 void params_text(params *p, slice text);         /* text, json and bytea have the same format */
 void params_cstr(params *p, const char *text);   /* NULL: an SQL NULL */
@@ -61,9 +61,9 @@ void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
 void params_array(params *p, params_type element);
 void params_array_end(params *p);
 
-/* Adds the value that `at` points to. The C type of the value depends on `type`: bool, int32_t,
- * int64_t or uuid16; for PARAMS_TIMESTAMPTZ an int64_t of microseconds since 1970. For all other
- * types the value is a slice; ptr NULL: an SQL NULL. */
+/* Adds the value that `at` points to. `type` determines its C type: bool, int32_t, int64_t or
+ * uuid16; for PARAMS_TIMESTAMPTZ an int64_t of microseconds since 1970. For texts and JSON the
+ * value is a slice; ptr NULL: an SQL NULL. */
 void params_value(params *p, params_type type, const void *at);
 
 /* Adds an array whose elements are one field of each of `count` structs. Example:
@@ -72,12 +72,12 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
                    size_t offset);
 #define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
 
-/* Makes the parameters fail if the buffer `text` has failed. Call it after adding values that were
- * built in `text`. */
+/* Makes the parameters fail if the buffer `text` has failed. To be called after adding values that
+ * were built in `text`. */
 void params_made_of(params *p, const buf *text);
 
-/* Fills the arrays for libpq: values, lengths, formats (all binary). The pointers are valid until
- * the parameters change. The parameters must not have failed. */
+/* Fills the arrays for libpq: values, lengths, formats (all binary). The values are valid until the
+ * parameters are changed or freed. The parameters must not have failed. */
 void params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
                    int formats[PARAMS_MAX]);
 

@@ -1,7 +1,8 @@
 /*
  * pool.c: the pool's policy. One mutex guards the lists and the counters. The mutex is not held
  * while a connection is opened or closed. If a connection, or the right to open one, becomes free
- * while threads wait, it is promised to a waiting thread. Threads that come later can't take it.
+ * while threads wait, it is promised to a waiting thread. Threads that come later can't take a
+ * promised connection.
  */
 #include "db/pool.h"
 
@@ -12,7 +13,7 @@
 #include "base/clock.h"
 #include "base/errors.h"
 
-/* A connection that was idle for longer than this is checked before it is used. */
+/* If a connection was idle for longer than this time, the pool uses it only if it has no input. */
 enum { CHECK_AFTER_IDLE_MS = 1000 };
 
 struct store_pool {
@@ -23,7 +24,7 @@ struct store_pool {
     pthread_cond_t freed;     /* signalled when a connection is promised */
     store_conn *idle;         /* idle connections, the most recently used first */
     cardbox_pool_stats stats; /* stats.open also counts connections that are being opened */
-    unsigned promised;        /* connections that are promised to waiting threads */
+    unsigned promised;        /* promises that no waiting thread has used yet */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -88,8 +89,8 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Promises a connection, or the right to open one, to a waiting thread, if one waits without a
- * promise. Lock held. */
+/* Promises a connection, or the right to open one, to a waiting thread that has no promise, if
+ * there is one. The caller holds the lock. */
 static void promise_to_waiter(store_pool *pool)
 {
     if (pool->stats.waiting <= pool->promised)
@@ -118,7 +119,7 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* Waits until a connection is promised. False: no connection was promised in time. Lock held. */
+/* False: no connection was promised in time. The caller holds the lock. */
 static bool await_promise(store_pool *pool, int64_t began_us)
 {
     struct timespec until =
@@ -134,7 +135,7 @@ static bool await_promise(store_pool *pool, int64_t began_us)
 }
 
 /* Returns the most recently used idle connection that is usable; NULL: there is none. Unusable
- * connections before it are moved to `unfit`. Lock held. */
+ * connections that were used more recently are moved to `unfit`. The caller holds the lock. */
 static store_conn *take_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t now = clock_ms();
@@ -155,7 +156,7 @@ static store_conn *take_idle(store_pool *pool, store_conn **unfit)
 }
 
 /* Moves connections that were idle for longer than idle_timeout_s to `unfit`, but keeps pool_min
- * idle connections. Lock held. */
+ * idle connections. The caller holds the lock. */
 static void trim_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
@@ -180,7 +181,7 @@ static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **o
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    /* The number of connections that are idle or may be opened, with those that are promised. */
+    /* How many connections are idle or may be opened, including those that are promised. */
     unsigned available = pool->stats.idle + pool->options.pool_max - pool->stats.open;
     bool is_free = available > pool->promised || await_promise(pool, began_us);
     if (is_free) {

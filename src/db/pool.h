@@ -1,7 +1,7 @@
 /*
  * pool.h: connections that threads share. Connections are opened when needed, up to a maximum. The
- * most recently used connection is used next, so that unneeded ones stay idle and are closed.
- * Threads that wait for a connection are served before threads that come later.
+ * most recently used connection is used next, so that unneeded connections stay idle and are
+ * closed. Threads that wait for a connection are served before threads that come later.
  */
 #ifndef DB_POOL_H
 #define DB_POOL_H
@@ -18,12 +18,12 @@ cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbo
 void pool_free(store_pool *pool);
 
 /* Stores an idle or a new connection in *out. CARDBOX_BUSY: no connection became free in time.
- * CARDBOX_UNAVAILABLE: a connection could not be opened. CARDBOX_INVALID: the process is a child
- * after fork. */
+ * CARDBOX_INVALID: the process is a child after fork. Other errors: a connection could not be
+ * opened. */
 cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err);
 
-/* Puts a connection back into the pool. The connection is closed if it is `broken` or lost, in a
- * transaction, or past its lifetime. */
+/* Puts a connection back into the pool. The connection is closed instead if it is `broken` or lost,
+ * in a transaction, or past its lifetime, or if the process is a child after fork. */
 void pool_release(store_pool *pool, store_conn *conn, bool broken);
 
 /* True if this process is a child of the process that created the pool. Such a child may only free

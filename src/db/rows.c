@@ -1,6 +1,7 @@
 /*
  * rows.c: reads the cells of a PGresult in binary format. All statements are CardBox's own, so a
- * cell has the type that the caller asks for. A cell with a wrong size is read as zero.
+ * cell has the type that the caller asks for. A number, bool or UUID that is NULL or has another
+ * size is read as zero.
  */
 #include "db/rows.h"
 
@@ -8,11 +9,11 @@
 #include <libpq-fe.h>
 #include "db/params.h"
 
-/* OIDs of PostgreSQL's types that params_type lacks. */
+/* The OID of a PostgreSQL type that params_type lacks. */
 enum { TYPE_NAME = 19 };
 
-/* Only tests can check that a statement's columns match the C code that reads them. A build with a
- * sanitizer aborts if a column is missing or has another type. */
+/* Only tests can check that a statement's columns match the C code that reads them. A build with
+ * AddressSanitizer aborts if a column that is read is missing or has another type. */
 #ifdef __SANITIZE_ADDRESS__
 static void check_type(const store_rows *rows, int column, params_type type)
 {
@@ -72,7 +73,6 @@ slice rows_jsonb(const store_rows *rows, int row, int column)
     return cell.len == 0 ? (slice){NULL, 0} : (slice){cell.ptr + 1, cell.len - 1};
 }
 
-/* Copies a cell of exactly `size` bytes. For a cell of another size, `out` is filled with zeros. */
 static void read_fixed(void *out, size_t size, params_type type, const store_rows *rows, int row,
                        int column)
 {

@@ -1,5 +1,6 @@
 /*
- * schema.c: the text of sql/migrations and sql/functions. Knows nothing of connections.
+ * schema.c: the texts of sql/migrations and sql/functions, and the check whether a database has
+ * them.
  */
 #include "db/schema.h"
 

@@ -1,6 +1,6 @@
 /*
  * schema.h: sql/migrations and sql/functions, compiled in, and the comparison of a database with
- * them. The functions of store/admin/migrate.h apply them.
+ * them. The functions of store/admin/migrate.h apply migrations and functions.
  */
 #ifndef DB_SCHEMA_H
 #define DB_SCHEMA_H
@@ -36,13 +36,13 @@ const schema *schema_of_build(void);
 int schema_newest(void);
 
 /* Adds two parameters: the checksums of the functions of this build, and its release. Statements
- * such as ready.sql use them to check whether the database has these functions. */
+ * such as ready.sql use these parameters to check whether the database has the functions. */
 void schema_params(params *p);
 
 typedef enum schema_state {
-    SCHEMA_FITS,    /* the database has all migrations of this build, and its functions or newer */
-    SCHEMA_TOO_OLD, /* migrations of this build are missing */
-    SCHEMA_FUNCTIONS, /* functions are missing, or are not those of this build or a newer release */
+    SCHEMA_FITS,      /* all migrations of this build, and its functions or newer */
+    SCHEMA_TOO_OLD,   /* the database lacks migrations of this build */
+    SCHEMA_FUNCTIONS, /* functions are missing, and a newer release has not replaced them */
 } schema_state;
 
 /* Compares the first two columns of a row with this build: the newest applied migration (NULL:

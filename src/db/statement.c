@@ -1,5 +1,5 @@
 /*
- * statement.c: the text of sql/statements. Knows nothing of connections.
+ * statement.c: the table of the statements of sql/statements.
  */
 #include "db/statement.h"
 

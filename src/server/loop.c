@@ -1,6 +1,6 @@
 /*
  * loop.c: in each iteration, a loop waits, reads answers of the database, serves clients and sends
- * statements. When a loop stops, every request gets an answer and no connection stays suspended.
+ * statements. Before a loop ends, it answers all suspended requests.
  */
 #include "server/loop.h"
 #include <pthread.h>
@@ -20,8 +20,8 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_DATABASE = 3,    /* the first of several tags */
-    LINGER_MS = 100,     /* draining ends if the loop had no request for this time */
+    TAG_DATABASE = 3,    /* tag of the first database connection; the others follow */
+    LINGER_MS = 100,     /* draining ends early if the loop had no request for this time */
     SEND_LAST_MS = 2000, /* maximum time in LOOP_CLOSING, unless jobs still run */
     WAIT_MOST_MS = 60000,
     JOB_END_MS = 2 /* pause between two checks whether jobs have ended */
@@ -29,8 +29,9 @@ enum {
 
 typedef enum loop_phase {
     LOOP_SERVING,
-    LOOP_DRAINING, /* no new connections are accepted; requests are finished */
-    LOOP_CLOSING,  /* the remaining requests are answered 503, and the answers are sent */
+    LOOP_DRAINING, /* no connections are accepted; requests are finished */
+    LOOP_CLOSING,  /* the remaining requests are answered, mostly with 503, and the answers are sent
+                    */
     LOOP_OVER
 } loop_phase;
 
@@ -49,7 +50,7 @@ struct loop {
     pthread_t thread;
     bool started;
     loop_phase phase;
-    int64_t phase_ms;  /* when LOOP_DRAINING or LOOP_CLOSING ends at the latest */
+    int64_t phase_ms;  /* latest end of LOOP_DRAINING or LOOP_CLOSING */
     int64_t active_ms; /* when the loop last had a request */
 };
 
@@ -142,8 +143,9 @@ static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
     l->phase_ms = end_ms;
 }
 
-/* Answers the waiting requests, mostly with 503: no request may be suspended when libmicrohttpd
- * stops. A request on which a helper thread works stays suspended until its job has ended. */
+/* Answers the waiting requests, mostly with 503, because no request may be suspended when
+ * libmicrohttpd stops. A request on which a helper thread works stays suspended until its job has
+ * ended. */
 static void abort_requests(loop *l)
 {
     jobs_abort(&l->jobs);
@@ -152,9 +154,8 @@ static void abort_requests(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-/* Begins or continues to stop the loop. Draining ends early if the loop had no request for
- * LINGER_MS. A client that sends one request after another gets an answer with "Connection: close"
- * before. */
+/* Draining ends early if the loop had no request for LINGER_MS. While a loop stops, its answers
+ * have "Connection: close", so clients that send one request after another do not delay the end. */
 static void continue_stopping(loop *l, int64_t now_ms)
 {
     int stop = atomic_load(&l->server->stop);

@@ -11,15 +11,15 @@
 typedef struct loop loop;
 
 /* Creates a loop. `number` counts from 0. The loop owns `listen_fd`, a descriptor of the listening
- * socket, which is also closed if loop_new fails. */
+ * socket. If loop_new fails, `listen_fd` is closed. */
 cardbox_status loop_new(loop **out, server_state *server, size_t number, int listen_fd,
                         cardbox_error *err);
 
-/* Starts the thread of a loop. */
+/* Starts the thread of a loop. False: no thread could be started. */
 bool loop_start(loop *l);
 
-/* Makes a loop begin its next iteration at once, in which it reads server_state. Any thread may
- * call this. */
+/* Makes a loop begin its next iteration at once, in which the loop reads server_state. Any thread
+ * may call this. */
 void loop_wake(loop *l);
 
 /* Waits until the thread of a loop has ended. */

@@ -46,8 +46,8 @@ typedef struct process {
     size_t count; /* number of loops that were created */
 } process;
 
-/* Raises the soft limit of file descriptors to the hard limit. Lowers connections_max if the limit
- * is too low for it. Returns false if the limit is too low for CONNECTIONS_LEAST clients. */
+/* Lowers connections_max if the limit of file descriptors is too low for it. Returns false if the
+ * limit is too low even for CONNECTIONS_LEAST clients. */
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
@@ -78,7 +78,7 @@ static bool raise_descriptor_limit(settings *set)
     return true;
 }
 
-/* Blocks signals in all threads. The main thread waits for them with sigwait. */
+/* All threads inherit the blocked signals. The main thread waits for the signals with sigwait. */
 static void block_signals(sigset_t *waited_for)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -127,8 +127,8 @@ static void set_stop_phase(process *p, stop_phase phase)
         loop_wake(p->server.loops[i]);
 }
 
-/* True if the loops have their connections, PostgreSQL lacks slots for them, or it was logged that
- * the database is away or has failed the check. */
+/* True if all loops have usable connections, if PostgreSQL lacks slots for them, or if it was
+ * logged that the database is away or has failed the check. */
 static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
@@ -137,7 +137,7 @@ static bool is_database_known(const process *p)
     return last != DATABASE_UNKNOWN;
 }
 
-/* Waits up to 2 seconds until the state of the database is known, because a program that reads
+/* Waits up to 2 seconds until the state of the database is known, because a client that reads
  * "ready" may send requests at once. */
 static void await_database(const process *p)
 {
@@ -147,7 +147,6 @@ static void await_database(const process *p)
         clock_sleep_ms(2);
 }
 
-/* Prints after "ready" why requests get 503, if the database is not usable. */
 static void print_what_is_missing(const process *p)
 {
     static const char *const WHY[] = {[DATABASE_UNKNOWN] = "has not answered so far",
@@ -186,7 +185,6 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     }
 }
 
-/* Prints why the server can't start, and returns the exit status. */
 static int refuse(const cardbox_error *err)
 {
     fprintf(stderr, "cardboxd: %s\n",
@@ -204,8 +202,7 @@ static bool is_connection_string(const char *dsn, const char *given_as)
     return false;
 }
 
-/* Starts all threads. If that fails, prints the reason and returns another exit status than
- * EXIT_SUCCESS. */
+/* Returns another exit status than EXIT_SUCCESS, and prints the reason, if starting failed. */
 static int start_all(process *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -223,22 +220,22 @@ static int start_all(process *p)
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
     bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
-    p->auth_watcher =
-        made ? auth_watcher_start(&p->server) : NULL; /* before the loops, which wait for it */
+    /* before the loops, which wait for the auth watcher */
+    p->auth_watcher = made ? auth_watcher_start(&p->server) : NULL;
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(&err);
     await_database(p);
-    /* Wrong rights of the role end the server only now. A server that serves answers 503 instead.
-     */
+    /* The server ends because of wrong rights only at the start. If the rights change later, the
+     * server answers 503. */
     if (auth_watcher_refuses(p->auth_watcher, &err))
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
     return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
-/* Ends all threads. Returns false if a thread hangs in a query or in an attempt to connect. Loops
- * are freed after the background threads, which may wake them. */
+/* Returns false if a thread hangs in a query or in an attempt to connect. Loops are freed after the
+ * background threads, which may wake loops. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)

@@ -1,6 +1,6 @@
 /*
- * server.h: the state that all threads of a server share. The settings never change while the
- * server runs, and no loop waits for another loop.
+ * server.h: the state that all threads of a server share. The settings do not change after the
+ * start, and no loop waits for another loop.
  */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
@@ -21,8 +21,8 @@ struct notifier;
 /* The phases of stopping, in order. */
 typedef enum stop_phase {
     STOP_NOT,    /* the server is serving */
-    STOP_DRAIN,  /* loops accept no new connections, and finish their requests */
-    STOP_AT_ONCE /* loops answer their requests with 503 */
+    STOP_DRAIN,  /* loops accept no connections, and finish their requests */
+    STOP_AT_ONCE /* loops end their requests, mostly with 503 */
 } stop_phase;
 
 typedef struct server_state {
@@ -31,28 +31,28 @@ typedef struct server_state {
     struct transfer_pool *transfers; /* exports and imports */
     struct notifier *notifier;       /* NULL: not started */
     struct loop **loops;
-    void (*wake)(struct loop *l); /* loop_wake; NULL: the loops are not created yet */
+    void (*wake)(struct loop *l); /* the function loop_wake; NULL: there are no loops yet */
     stats *stats;                 /* an element for each loop, then one for each helper thread */
     size_t stats_count;
     struct job_pool *jobs;       /* the helper threads */
     atomic_size_t accepting;     /* number of the loop that accepts connections; see acceptor.h */
     memory_budget memory;        /* limited by --memory-max: bodies, rows, answers, arenas */
-    atomic_size_t bodies;        /* bytes of large request bodies; they are in `memory` too */
+    atomic_size_t bodies;        /* bytes of large request bodies, which also count in `memory` */
     int64_t started_s;           /* when the server started, in seconds since 1970 */
     atomic_int stop;             /* a stop_phase */
     atomic_size_t loops_running; /* number of loops whose thread has not ended */
     database database;
-    struct token_store *tokens;        /* the list of tokens */
-    host_rules hosts;                  /* accepted hosts of a server without authentication */
-    struct card_cache *card_cache;     /* NULL: --card-cache is 0 */
-    bool reachable;                    /* other machines can reach the listening address */
-    atomic_bool role_is_too_powerful;  /* `reachable`, and row-level security does not restrict
-                                          the database role */
-    atomic_bool tokens_are_unreadable; /* the database role may not read the tokens */
+    struct token_store *tokens;       /* the list of tokens */
+    host_rules hosts;                 /* accepted hosts of a server without authentication */
+    struct card_cache *card_cache;    /* NULL: --card-cache is 0 */
+    bool reachable;                   /* other machines can reach the address */
+    atomic_bool role_is_too_powerful; /* `reachable`, and the database role has too many rights */
+    /* tokens are required, but the database role may not read them */
+    atomic_bool tokens_are_unreadable;
 } server_state;
 
-/* Makes all loops begin an iteration at once, for example after slots.c has allowed fewer or more
- * connections. */
+/* Makes each loop begin its next iteration at once, for example after slots.c has allowed fewer or
+ * more connections. */
 static inline void server_wake_loops(const server_state *server)
 {
     for (long i = 0; server->wake != NULL && i < server->set->loops; i++)

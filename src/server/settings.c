@@ -19,7 +19,7 @@
 
 enum {
     HOUR_MS = 60 * 60 * 1000,
-    CONNECTIONS_MOST = 24, /* maximum default of --database-connections, a quarter of
+    CONNECTIONS_MOST = 24, /* maximum of the default of --database-connections, about a quarter of
                               PostgreSQL's default max_connections */
     TRANSFERS_PART = 4,    /* at most a quarter of the connections is for exports and imports */
     LOOP_LEAST = 3,        /* least connections of a loop: one of each group */
@@ -46,9 +46,11 @@ static const opt_spec SPECS[] = {
     OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE",
            "private key of the certificate, in PEM; default off", 0, 0),
     OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-           "event loops; default 0: half of the usable CPUs, but 2 for 2 or 3 CPUs", 0, 256),
+           "event loops; default 0: half of the usable CPUs, but 2 for 2 or 3 CPUs, 1 for 1", 0,
+           256),
     OPTION("database-connections", OPT_INT, database_connections, "CARDBOX_DATABASE_CONNECTIONS",
-           "N", "maximum connections of the process to one cluster; default 24, or 18 on one CPU",
+           "N",
+           "maximum connections of the process to one cluster; default at most 24, 18 on one CPU",
            CONNECTIONS_LEAST, 10000),
     OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
            "maximum connections of each loop for reads of cards and boxes; default 4", 1, 64),
@@ -72,8 +74,8 @@ static const opt_spec SPECS[] = {
     OPTION("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
            "time that a client may send and read nothing; default 75", 1, 86400),
     OPTION("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
-           "time for each host of the database to accept a connection; at least 2000; default 5000",
-           1, HOUR_MS),
+           "time for an address of the database to accept a connection, from 2000; default 5000", 1,
+           HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
            "time to finish requests when the server stops; default 25000", 0, HOUR_MS),
     OPTION("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
@@ -84,7 +86,7 @@ static const opt_spec SPECS[] = {
     OPTION("gc-interval-s", OPT_INT, gc_interval_s, "CARDBOX_GC_INTERVAL_S", "S",
            "time between runs of gc, which removes dead rows; 0: never; default 60", 0, 86400),
     OPTION("gc-warn-s", OPT_INT, gc_warn_s, "CARDBOX_GC_WARN_S", "S",
-           "log it if other sessions block gc for longer; default 600", 1, 86400),
+           "time after which it is logged that other sessions block gc; default 600", 1, 86400),
     OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
            "days that deleted cards and boxes are kept; default 30", 0, GC_RETENTION_MAX),
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
@@ -140,8 +142,9 @@ static void print_help(void)
     putchar('\n');
     word_wrap_text(
         stdout,
-        "The server prints \"ready: http://ADDR:PORT\" when it serves. After SIGTERM or SIGINT it "
-        "finishes the running requests and ends; a second signal ends them with 503.",
+        "The server prints a line such as \"ready: http://127.0.0.1:8099\" when it serves. After "
+        "SIGTERM or SIGINT the server "
+        "finishes the running requests and ends; after a second signal, they get 503.",
         0, 0);
     printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
@@ -149,7 +152,7 @@ static void print_help(void)
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
 }
 
-/* The default number of loops. Half of the CPUs are left to PostgreSQL. */
+/* Half of the CPUs are left to PostgreSQL, if there are several. */
 static long default_loops(long cpus)
 {
     if (cpus < 2)
@@ -162,8 +165,8 @@ static long at_most(long value, long most)
     return value < most ? value : most;
 }
 
-/* Divides the connections of a loop to the primary among its groups, one after the other, up to the
- * maximum of each group. */
+/* Adds one connection to each group, again and again, until all connections are used or each group
+ * has its maximum. */
 static void share_groups(settings *s, long connections)
 {
     long most[] = {s->read_connections, s->write_connections, s->list_connections};

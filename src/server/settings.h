@@ -20,7 +20,7 @@ typedef struct settings {
     long cpus;                 /* CPUs that the process may use */
     long loops;                /* number of event loops; see settings_share */
     long database_connections; /* maximum number of connections of the process to one cluster */
-    long read_connections;     /* number for each loop, like the next three members */
+    long read_connections;     /* connections of each loop; the next three members too */
     long write_connections;
     long list_connections;
     long standby_connections;
@@ -31,7 +31,7 @@ typedef struct settings {
     long idle_timeout_s;
     long connect_timeout_ms;
     long drain_timeout_ms;
-    long transfers_max;         /* maximum number of running exports and imports, of all loops */
+    long transfers_max;         /* maximum number of running exports and imports */
     long project_transfers_max; /* maximum number of running exports and imports of one project */
     long body_max;              /* bytes */
     long response_max;          /* bytes */
@@ -53,8 +53,9 @@ typedef enum settings_result { SETTINGS_SERVE, SETTINGS_DONE, SETTINGS_WRONG } s
 #define BACKGROUND_CONNECTIONS 3
 
 /* Divides database_connections among background threads, transfers and loops, and a loop's share
- * among its groups. read_connections, write_connections and list_connections are upper bounds, and
- * are replaced by the shares. If database_connections or loops is 0, it is chosen from `cpus`. */
+ * among its groups. The members read_connections, write_connections and list_connections are upper
+ * bounds, and are replaced by the shares. If database_connections or loops is 0, a value is chosen.
+ */
 void settings_share(settings *s);
 
 /* Reads the command line and the environment, or executes --help, --version or --routes. Errors are

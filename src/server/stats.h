@@ -1,7 +1,7 @@
 /*
- * stats.h: counters. Each loop and each helper thread has its own struct and is its only writer,
- * with relaxed stores. /metrics reads all of them without a lock. All counters have one type, so
- * that structs are summed as arrays. Knows no metric's name.
+ * stats.h: counters. Each loop and each helper thread has its own struct, to which only this thread
+ * writes, with relaxed stores. /metrics reads all structs without a lock. All counters have one
+ * type, so that structs are summed as arrays. Knows no metric's name.
  */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H
@@ -14,8 +14,8 @@
 
 typedef _Atomic(uint64_t) tally;
 
-/* Upper bounds of the numbers of routes and of http_errors. The files with these tables check them.
- */
+/* Upper bounds of the numbers of routes and of http_errors. Assertions in the files of the two
+ * tables compare the numbers with these bounds. */
 #define STATS_ROUTES_MAX 96
 #define STATS_FAULTS_MAX 32
 
@@ -35,15 +35,15 @@ typedef enum route_class {
     ROUTE_CLASSES
 } route_class;
 
-/* Upper bounds of the buckets of request durations, in microseconds. One more bucket has longer
+/* Upper bounds of the buckets of request durations, in microseconds. One further bucket has longer
  * durations. */
 #define STATS_BOUNDS                                                                               \
     250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,     \
         5000000, 10000000
 #define STATS_BUCKETS 16
 
-/* Upper bounds of the buckets of a loop's iterations, in microseconds. One more bucket has longer
- * iterations. */
+/* Upper bounds of the buckets of a loop's iterations, in microseconds. One further bucket has
+ * longer iterations. */
 #define STATS_TURN_BOUNDS                                                                          \
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000
 #define STATS_TURN_BUCKETS 15
@@ -60,7 +60,7 @@ typedef enum db_conn_state {
 /* The groups of a loop's database connections. */
 typedef enum db_group {
     DB_READS,   /* to the primary, for batched reads of cards and boxes by id */
-    DB_LISTS,   /* to the primary, for all other reads, which may be slow */
+    DB_LISTS,   /* to the primary, for other reads, which may be slow */
     DB_WRITES,  /* to the primary, for all writes */
     DB_STANDBY, /* to standbys, for the same reads as DB_READS */
     DB_GROUPS
@@ -74,18 +74,18 @@ typedef struct stats {
     tally turn_us;
     tally in_flight;      /* number of requests in progress */
     tally clients;        /* number of open connections of clients */
-    tally clients_busy;   /* number of clients with a new state in the last second */
+    tally clients_busy;   /* number of clients whose state changed in the last second */
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
-    tally batched[STATEMENT_COUNT];    /* number of batches of this statement */
-    tally members[STATEMENT_COUNT];    /* number of requests in these batches */
+    tally batched[STATEMENT_COUNT];    /* number of batches of each statement */
+    tally members[STATEMENT_COUNT];    /* number of requests in the batches of each statement */
     tally waiting;                     /* number of requests in the queues */
     tally jobs;                        /* number of jobs that helper threads have begun */
     tally jobs_open;                   /* number of jobs that wait or run */
-    tally retries;                     /* number of times that a request was queued again */
+    tally retries;                     /* number of times that requests were queued again */
     tally rows;                        /* number of rows received from the database */
     tally standby_reads;               /* number of requests that a standby answered */
     tally standby_passed;              /* number of reads that fell back to the primary */

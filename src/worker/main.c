@@ -23,7 +23,7 @@ enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
     TOOLS_JSON_MAX = 8 * 1024 * 1024,
-    POOL_MOST = 16, /* connections for tasks, which mostly wait for models and tools */
+    POOL_MOST = 16, /* maximum connections for tasks, which mostly wait for models and tools */
     POOL_FOR_THREADS = 2,
     WAIT_NS = 20 * 1000 * 1000
 };
@@ -49,8 +49,8 @@ static sigset_t signals_for_us(void)
     return all;
 }
 
-/* Prevents that tools, which run as the same user, read the model's key and the database's password
- * from the worker's memory in /proc. Also prevents core dumps. */
+/* Makes the worker's memory, which contains the model's key and the database's password, unreadable
+ * for tools, which run as the same user. Also prevents core dumps. */
 static void hide_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's leak checker must trace the process */
@@ -58,7 +58,7 @@ static void hide_memory(void)
 #endif
 }
 
-/* Waits for a signal, at most WAIT_NS. Returns true if SIGTERM or SIGINT arrived. */
+/* Waits for a signal for at most WAIT_NS. Returns true if SIGTERM or SIGINT arrived. */
 static bool has_signal(void)
 {
     const struct timespec wait = {.tv_nsec = WAIT_NS};
@@ -118,8 +118,7 @@ static bool open_database(worker *w, cardbox_options *options)
 
 /* --- the work --- */
 
-/* Logs keywords in the tools' schemas that are sent to the model but that the worker does not
- * check. */
+/* Logs the keywords of the tools' schemas that the worker does not check. */
 static void log_unchecked(const tools *all)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -169,7 +168,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &waited_for, NULL); /* blocked here, awaited in has_signal() */
+    pthread_sigmask(SIG_BLOCK, &waited_for, NULL); /* has_signal() waits for these signals */
     json_object_seed(0);                           /* before threads start */
     hide_memory();
     tools_init(&w.tools);
@@ -187,7 +186,7 @@ int main(int argc, char **argv)
                               .tools_json = buf_as_slice(&w.tools_json),
                               .max_iterations = w.set.max_iterations};
     if (!worker_pool_start(&w.pool, &w.shared, &w.set, &options)) {
-        format_line(w.error, sizeof(w.error), "cannot start: out of memory or threads");
+        format_line(w.error, sizeof(w.error), "cannot start: out of memory, threads or files");
         goto done;
     }
     work_until_signal(&w);

@@ -31,7 +31,7 @@ static const opt_spec SPECS[] = {
     OPTION("project", OPT_TEXT, project, "CARDBOX_PROJECT", "NAME,...",
            "projects whose tasks the worker runs", 0, 0),
     OPTION("name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",
-           "name of this worker; a worker that restarts with its name continues its tasks at once; "
+           "name of this worker; restarted with the same name, it continues its tasks at once; "
            "default HOST-PID",
            0, 0),
     OPTION("model-url", OPT_TEXT, model.url, "CARDBOX_MODEL_URL", "URL",
@@ -57,11 +57,11 @@ static const opt_spec SPECS[] = {
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
     OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
-           "number of answers of the model after which a running task fails; default 10", 1, 10000),
+           "maximum number of answers of the model in a run of a task; default 10", 1, 10000),
     OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
-           "a task fails after this number of workers died while they ran it; default 3", 1, 1000),
+           "maximum number of attempts to run a task, if workers die; default 3", 1, 1000),
     OPTION("lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
-           "time after which another worker continues the tasks of a worker that died; default 30",
+           "time after which another worker can claim the tasks of a worker that died; default 30",
            1, 3600),
     OPTION("poll-ms", OPT_INT, poll_ms, "CARDBOX_POLL_MS", "MS",
            "maximum interval of polling, in case a NOTIFY is lost; default 5000", 10, HOUR_MS),
@@ -123,8 +123,7 @@ static bool has_project(const worker_settings *s, slice name)
     return false;
 }
 
-/* Splits the list of projects. A project that is named twice is used once, because otherwise each
- * claim would give it two shares. */
+/* A project that is named twice is added once, so that it gets one share of each claim. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
     for (const char *at = s->project; at != NULL; at = strchr(at, ',')) {
@@ -162,8 +161,8 @@ bool read_file(buf *out, const char *path, char *error, size_t size)
     return good;
 }
 
-/* Reads the key of the model's API from its file or environment variable. White space around the
- * key is ignored. */
+/* Reads the key of the model's API from its file or from an environment variable. White space
+ * around the key is ignored. */
 static bool read_key(worker_settings *s, char *error, size_t size)
 {
     static const char BLANKS[] = " \t\r\n";
@@ -203,7 +202,7 @@ static bool check_settings(worker_settings *s, char *error, size_t size)
         s->name = s->default_name;
     }
     if (!slice_is_id(slice_of(s->name), SETTINGS_NAME_MAX))
-        return format_reason(error, size, "--name must have 1 to %d bytes, no control characters",
+        return format_reason(error, size, "--name must be UTF-8: 1 to %d bytes, no control codes",
                              SETTINGS_NAME_MAX);
     return split_projects(s, error, size) && read_key(s, error, size);
 }

@@ -17,7 +17,7 @@ enum {
 typedef struct worker_settings {
     const char *dsn;
     const char *project; /* names separated by commas */
-    const char *name;    /* name of the worker, under which it claims tasks */
+    const char *name;    /* name under which the worker claims tasks */
     model model;
     const char *model_key_file;
     const char *tools; /* path of the tools file; NULL: none */
@@ -29,7 +29,7 @@ typedef struct worker_settings {
     long poll_ms;
     long drain_timeout_ms;
     bool no_named_statements;
-    int log_level; /* a log_level */
+    int log_level; /* a value of the enum log_level */
     bool version;
 
     /* derived from the options */
@@ -41,8 +41,9 @@ typedef struct worker_settings {
 
 typedef enum settings_result { SETTINGS_WORK, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
-/* Reads the settings, or executes --help or --version. After wrong usage, prints the error to
- * stderr and returns SETTINGS_WRONG. */
+/* Reads the settings and returns SETTINGS_WORK. After --help or --version, prints the answer and
+ * returns SETTINGS_DONE. After wrong usage, prints the error to stderr and returns SETTINGS_WRONG.
+ */
 settings_result worker_settings_read(worker_settings *out, int argc, char **argv);
 
 /* Appends the contents of a file to `out`. Returns false on failure, with the reason in `error`. */

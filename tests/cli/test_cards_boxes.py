@@ -106,7 +106,7 @@ def test_box_context():
     assert [message["role"] for message in messages[:2]] == ["user", "system"] and len(messages) > 5, messages
     said = done.stderr.splitlines()
     assert said[0].startswith(f"context of {BOX} at version 2; cards: 16; messages: {len(messages)}"), said
-    assert "  1 card is not there" in said, said
+    assert "  1 card is missing" in said, said
     whole, = objects("box", "context", BOX, "--format", "anthropic", "--at-version", "1", env=env)
     assert whole["system"] and whole["report"]["missing_card_ids"] == [] and whole["report"]["cards"] == 15, whole
     assert whole["report"]["format"] == "anthropic" and all(m["role"] != "system" for m in whole["messages"]), whole

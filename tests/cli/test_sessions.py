@@ -106,7 +106,7 @@ def test_convert_there_and_back():
     assert done.returncode == 1 and "plain already" in done.stderr and not done.stdout
     assert cardbox("session", "convert", "--to", "xml", path, check=False).returncode == 2
     done = cardbox("session", "convert", write([*PLAIN, b"junk\n"]), check=False)
-    assert done.returncode == 1 and "1 lines are in no tree" in done.stderr and done.stdout == pi
+    assert done.returncode == 1 and "1 lines are not in the tree" in done.stderr and done.stdout == pi
 
 
 def test_convert_keeps_labels_and_counts_what_no_model_sees():
@@ -328,7 +328,7 @@ def test_entries_that_are_not_there():
         done = cardbox("session", *words, env=shared(), check=False)
         assert done.returncode == 1 and "session not found: s-9" in done.stderr, done
     done = cardbox("session", "children", "s-1", HEAD, env=shared())
-    assert done.stdout == "" and done.stderr == "nothing follows it\n"
+    assert done.stdout == "" and done.stderr == "there are no children\n"
 
 
 def test_context():
@@ -428,7 +428,7 @@ def test_append_that_is_refused_makes_no_session():
     two = '{"type":"user","content":"x"}\n{"type":"compaction","summary":"x"}'
     no_parent = '{"type":"user","content":"x","parentId":"nix"}'
     for given, said in ((two, "append: line 2: an entry of type compaction is of the dialect pi, "
-                              "the entries before it are of plain\n"),
+                              "the session or the entries before it are of plain\n"),
                         (no_parent, "append: line 1 has the unknown parent nix")):
         done = cardbox("session", "append", "--create", "plain", "unborn", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done

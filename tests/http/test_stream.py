@@ -534,7 +534,7 @@ def test_database_goes_away():
                        b"0\r\n\r\n")
         answer = answer_of(writer)
     assert answer.status == 503, answer
-    settled = int(re.search(r"after line (\d+)", answer.json()["detail"]["error_message"]).group(1))
+    settled = int(re.search(r"up to line (\d+)", answer.json()["detail"]["error_message"]).group(1))
     assert 1000 <= settled < 4000, answer
     assert load("q", body, on=there).status == 503
     own.start()

@@ -253,8 +253,8 @@ def all_cases(t, n):
     yield "session_link", f"{T}, 'few waits', {array('text', ['e-10', 'e-20'])}", few(n)
     yield "session_link", f"{s}, '{{}}'", 0
     yield "session_link", f"{T}, 'few rings', '{{}}'", few(n)
-    yield "session_delete", f"{s}, {BATCH}", BATCH
-    yield "session_delete", f"{w}, {n // 2}", n // 2
+    yield "session_delete", f"{s}, {BATCH}, false", BATCH
+    yield "session_delete", f"{w}, {n // 2}, false", n // 2
     yield "session_fork", f"{s}, 'e-{BATCH}', 'new'", BATCH
     yield "session_head", f"{s}, 'e-7', NULL, NULL", 1
     yield "session_restore", f"{s}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", 1

@@ -102,7 +102,7 @@ EXAMPLES = {
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
     "session_counts": [SESSION],
     "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false"],
-    "session_delete": [f"{SESSION}, 100", f"{TENANT}, 's-1', 1000"],
+    "session_delete": [f"{SESSION}, 100, false", f"{TENANT}, 's-1', 1000, true"],
     "session_diff": [f"{SESSION}, 'e-2003', 'e-2500', 50, 1000"],
     "session_entries_get": [f"{SESSION}, '{{e-7,e-8}}'"],
     "session_export": [f"{SESSION}, -1, 200, 1000000", f"{SESSION}, 1500, 200, 1000000"],

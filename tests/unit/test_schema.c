@@ -173,8 +173,9 @@ static void refuses_schemas(void **state)
     assert_refused("[]", "is not a schema: an object, true or false");
     assert_refused("{\"properties\":{\"a/b~\":{\"required\":5}}}",
                    "/properties/a~1b~0/required: is not a list of names");
-    assert_refused("{\"type\":\"text\"}", "/type: is not the name of a type, or a list of such");
-    assert_refused("{\"type\":[]}", "/type: is not the name of a type, or a list of such");
+    assert_refused("{\"type\":\"text\"}",
+                   "/type: is not the name of a type or a list of such names");
+    assert_refused("{\"type\":[]}", "/type: is not the name of a type or a list of such names");
     assert_refused("{\"minLength\":-1}", "/minLength: is not an integer from 0 on");
     assert_refused("{\"required\":[1]}", "/required: is not a list of names");
     assert_refused("{\"anyOf\":[]}", "/anyOf: is empty");

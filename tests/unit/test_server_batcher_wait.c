@@ -35,8 +35,8 @@ static void tells_who_may_repeat(void **state)
         give_error(CARDBOX_UNAVAILABLE);
         give_error(CARDBOX_UNAVAILABLE);
     }
-    assert_true(says(0, "not known") && says(0, "safe to send it again"));
-    assert_true(says(1, "not known") && !says(1, "safe to send it again"));
+    assert_true(says(0, "not known") && says(0, "safe to repeat the request"));
+    assert_true(says(1, "not known") && !says(1, "safe to repeat the request"));
 }
 
 /* Both are done, and no answer can be made: they are not last_logged that nothing was done. */
@@ -52,7 +52,8 @@ static void has_no_memory_to_say_what_is_done(void **state)
     no_memory = false;
     for (size_t i = 0; i < 2; i++)
         assert_true(status(i) == 503 && says(i, "out of memory; whether the change was made is"));
-    assert_true(says(0, "safe to send it again") && says(1, "look whether it was made"));
+    assert_true(says(0, "safe to repeat the request") &&
+                says(1, "check whether the change was made"));
 }
 
 static void build(params *p, const void *keys)

@@ -220,8 +220,9 @@ static void reports_what_is_not_in_the_tree(void **state)
         "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
         "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"not_in_context\":0,"
         "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
-    assert_report(&file, "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"its parent is below it, it "
-                         "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");
+    assert_report(&file,
+                  "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"parents form a cycle, the entry "
+                  "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");
     assert_int_equal(file.tree.leaf, file.count - 1);
     session_file_free(&file);
 }

@@ -1,7 +1,7 @@
 /*
  * schema.c: checks a JSON Schema itself, by the table of keywords, so that an invalid schema is
- * found when it is loaded. Also contains the functions that checking schemas and checking values
- * share: locations, errors, types and references.
+ * found when the schema is loaded. Also contains the functions that checking schemas and checking
+ * values share: locations, errors, types and references.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -204,7 +204,7 @@ static bool check_types(schema_run *run, scan_value argument, const schema_locat
             find_type(item.text) == TYPE_COUNT)
             return schema_refuse(run, at, "is not a list of the names of types");
     return (argument.kind == SCAN_ARRAY && count > 0) ||
-           schema_refuse(run, at, "is not the name of a type, or a list of such");
+           schema_refuse(run, at, "is not the name of a type or a list of such names");
 }
 
 static bool check_names(schema_run *run, scan_value argument, const schema_location *at)

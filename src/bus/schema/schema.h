@@ -1,6 +1,6 @@
 /*
- * schema.h: checks values against JSON Schemas, and checks the schemas themselves. Supports the
- * part of JSON Schema that tools use.
+ * schema.h: checks values against JSON Schemas, and checks the schemas themselves. Supports a
+ * part of JSON Schema.
  *
  * Keywords of values: type, enum, const, $ref within the schema ("#/$defs/x"), anyOf, allOf, oneOf.
  * Keywords of objects: properties, required, additionalProperties, minProperties, maxProperties.
@@ -52,11 +52,11 @@ typedef struct schema_errors {
 } schema_errors;
 
 /* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
- * the errors in `out`, which may be NULL, and in the message. Missing members are reported first. A
- * known member that occurs twice is an error. Unsupported keywords accept every value. In a schema
- * with such keywords, oneOf accepts several matches, and additionalProperties beside
- * patternProperties and items beside prefixItems are ignored. If `null_is_absent` is set, a member
- * that is not required may be null, whatever its schema: null means that it is not given. */
+ * the errors in `out`, which may be NULL, and in the message. In each object, missing members are
+ * reported first. A known member that occurs twice is an error. Unsupported keywords accept every
+ * value. In a schema with such keywords, oneOf accepts several matches, and additionalProperties
+ * beside patternProperties and items beside prefixItems are ignored. If `null_is_absent` is set, a
+ * member that is not required may be null, whatever its schema. */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                bool null_is_absent, cardbox_error *err);
 

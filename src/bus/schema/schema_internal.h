@@ -35,10 +35,10 @@ typedef struct schema_run {
     unsigned depth;
     size_t *steps;       /* remaining checks, see SCHEMA_STEPS_MAX */
     bool null_is_absent; /* members that are not required may be null, whatever their schema */
-    buf *unchecked;      /* set if a schema is checked: names of unsupported keywords */
+    buf *unchecked;      /* names of unsupported keywords; set only if a schema is checked */
 } schema_run;
 
-/* Adds an error and returns false. */
+/* Reports a violation and returns false. */
 bool schema_refuse(schema_run *run, const schema_location *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -68,7 +68,7 @@ static bool holds_const(const keyword_check *c)
 /* --- objects --- */
 
 /* Returns the member of an object whose name equals a string token, and its index. If there is
- * none, returns SCAN_NONE, and `index` receives the number of members. */
+ * no such member, returns SCAN_NONE, and `index` receives the number of members. */
 static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
     slice key;

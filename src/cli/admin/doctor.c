@@ -14,13 +14,13 @@ typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
 enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
 
-/* Columns for the results and for the names of checks: the length of the longest one. */
+/* Widths of the columns of results and of names of checks. */
 enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
 
 typedef struct doctor {
     bool json;
-    bool failed;    /* an error was found */
-    bool is_excess; /* the role has rights that it should not have */
+    bool failed;    /* true: a check has found an error */
+    bool is_excess; /* true: the role has rights that it should not have */
 } doctor;
 
 static void print_row(const char *result, term_style style, const char *check, const char *text)
@@ -111,8 +111,8 @@ static void check_schema(doctor *d, const admin_facts *facts)
             facts->bad_writers);
 }
 
-/* Checks the role's own search_path. Our connections use it only behind a pooler: elsewhere they
- * set it to pg_catalog. */
+/* Checks the search_path of the role. Connections of CardBox use this search_path only behind a
+ * pooler: other connections set their own. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
@@ -125,8 +125,6 @@ static void check_path(doctor *d, const admin_facts *facts)
             facts->open_schemas, facts->role, facts->role);
 }
 
-/* Checks a role without the rights of cardbox_service. A worker's role sees only the projects that
- * are granted to it. */
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
@@ -145,19 +143,18 @@ static void check_worker(doctor *d, const admin_facts *facts)
                facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* Reports a right that the role should not have. The remedy is the same for all such rights: JSON
- * has it in each report, and check_bounds() prints it once as text. */
+/* Reports a right that the role should not have. All such rights have the same remedy. It is a part
+ * of each JSON report; as text, check_bounds() prints it once. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
-    /* The user of `cardbox dev` owns the database, but its server uses another role. */
+    /* Users of `cardbox dev` connect as the owner of the database, but its server does not. */
     report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
            d->json ? ": " ROLE_REMEDY : "");
 }
 
-/* Checks the rights of the role as cardboxd does, which serves only its own machine if the role has
- * excess rights. */
+/* cardboxd refuses a role with excess rights if other machines can reach the server. */
 static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
@@ -171,8 +168,7 @@ static void check_role(doctor *d, const admin_facts *facts)
 }
 
 /* Tries forbidden operations and rolls them back. On a standby or with
- * default_transaction_read_only, only the read is tried: PostgreSQL would reject the writes of
- * every role. */
+ * default_transaction_read_only, only the read is tried, because writes of any role would fail. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
@@ -191,8 +187,6 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
 }
 
-/* Checks the settings with which a crash can lose acknowledged writes, and whether commits wait for
- * a standby that is not connected. */
 static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
@@ -222,13 +216,13 @@ static void check_durability(doctor *d, const admin_facts *facts)
 }
 
 /* Transaction and multixact ids have 32 bits, so VACUUM must freeze old ones. PostgreSQL rejects
- * writes from three million ids before they wrap around. */
+ * writes when fewer than three million ids are left. */
 static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
         report(d, FINDING_OK, "wraparound",
-               "the oldest unfrozen transaction id has the age %d million; the limit is 2147",
+               "the oldest unfrozen transaction id has the age %d of 2147 million",
                facts->age / million);
     else
         report(
@@ -240,8 +234,8 @@ static void check_age(doctor *d, const admin_facts *facts)
             facts->oldest, facts->age / million);
 }
 
-/* Checks jit and random_page_cost of the database. Servers also set both on each connection, and
- * the command line sets jit, except behind a pooler. */
+/* Checks jit and random_page_cost of the database. Connections of a server without a pooler set
+ * both themselves. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
     if (facts->has_settings)
@@ -279,7 +273,7 @@ static cli_exit run_doctor(cli_call *call)
     admin_facts facts;
 
     sdk_options.application_name = "cardbox-doctor";
-    sdk_options.no_named_statements = true; /* as cli_open */
+    sdk_options.no_named_statements = true; /* for the reason in cli_open() */
     if (!cli_dsn(&sdk_options.conninfo, call, dsn) ||
         cardbox_open(&call->db, &sdk_options, &call->err) != CARDBOX_OK) {
         say_why_not(&d, &call->err);
@@ -302,7 +296,7 @@ const cli_command cli_doctor = {
     .name = "doctor",
     .summary = "check the database, the role and the isolation",
     .description = "Use the connection string of the service, because doctor checks the role that "
-                   "connects. The exit status is 1 if there is an error, and 0 for warnings.",
+                   "connects. The exit status is 1 if there is an error, not for warnings.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

@@ -7,11 +7,11 @@
 #include "cli/view/table.h"
 #include "store/admin/gc.h"
 
-/* Pause before another attempt, while another session has a lock that gc needs. */
+/* Milliseconds before the next attempt while another session has a lock that gc needs. */
 enum { WAIT_STEP_MS = 20 };
 
-/* Removes batches until no row is left. If another session has a lock, tries again until --wait-s
- * seconds have passed since the last batch that removed rows. */
+/* Removes batches until gc has nothing to do. If another session has a lock that gc needs, tries
+ * again until --wait-s seconds have passed since the last batch, or since the start. */
 static cardbox_status gc_all(cli_call *call, gc_sum *sum, gc_state *state)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
@@ -80,7 +80,7 @@ static cli_exit run_gc(cli_call *call)
                                 ? gc_count(&sum, call->db, call->retention_days, &call->err)
                                 : gc_all(call, &sum, &state);
 
-    if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* batches before a failure stay removed */
+    if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* a failure does not undo earlier batches */
         end = print_sum(call, &sum);
     if (status != CARDBOX_OK)
         return cli_failed(call);
@@ -94,16 +94,17 @@ static cli_exit run_gc(cli_call *call)
 const cli_command cli_gc = {
     .name = "gc",
     .summary = "remove expired and deleted rows for good",
-    .description = "Removes expired cards, deleted cards and boxes whose retention is over, and "
-                   "unreachable rows of boxes and sessions, in all projects. Servers do this too, "
-                   "and may run at the same time.",
+    .description = "Removes from all projects expired cards, deleted cards and boxes after the "
+                   "retention period, and rows of boxes and sessions that nothing can read. By "
+                   "default servers remove these rows too, and may run at the same time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
     .options = CLI_IN_DATABASE(
-        CLI_FLAG("dry-run", dry_run, "only count"),
+        CLI_FLAG("dry-run", dry_run, "only count the rows"),
         CLI_INT("retention-days", retention_days, "N",
                 "days to keep deleted cards and boxes (default 30)", 0, GC_RETENTION_MAX),
-        CLI_INT("batch", batch, "N", "maximum rows of a transaction (default 1000)", 1, 100000),
+        CLI_INT("batch", batch, "N", "maximum rows removed in a transaction (default 1000)", 1,
+                100000),
         CLI_INT("wait-s", wait_s, "N", "seconds to wait for locks of other sessions (default 60)",
                 0, 86400)),
     .run = run_gc,

@@ -1,15 +1,14 @@
 /*
- * migrate.c: `cardbox migrate`. The store applies migrations and functions; this file prints the
- * result.
+ * migrate.c: `cardbox migrate`: calls migrate_run(), and prints the results.
  */
 #include "store/admin/migrate.h"
 
 #include "cli/view/table.h"
 
-/* The results of all migrations, or of all functions. */
+/* The results for migrations, or for functions. */
 typedef struct migrate_kind {
     unsigned applied;
-    json_t *steps; /* an array */
+    json_t *steps; /* array with an object for each migration or function */
 } migrate_kind;
 
 typedef struct migrate_lines {
@@ -29,7 +28,8 @@ static void add_step_row(migrate_lines *lines, const migrate_step *step, const c
     table_add(&lines->rows, slice_of(state), step->applied_now ? STYLE_GREEN : STYLE_DIM);
 }
 
-/* Adds a step to the JSON, and to the table unless the step is a function that does not change. */
+/* Adds a migration or a function to the JSON, and to the table. The table does not contain
+ * functions that the database has already. */
 static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
@@ -86,7 +86,7 @@ static cli_exit run_migrate(cli_call *call)
     table_init(&lines.rows, columns, 4);
     bool is_done =
         cli_dsn(&dsn, call, storage) && migrate_run(dsn, &plan, &call->err) == CARDBOX_OK;
-    /* Also printed after a failure, because migrations before the failure stay applied. */
+    /* The table is also printed after a failure, which does not undo earlier migrations. */
     if (call->json)
         table_free(&lines.rows);
     else
@@ -105,10 +105,9 @@ static cli_exit run_migrate(cli_call *call)
 const cli_command cli_migrate = {
     .name = "migrate",
     .summary = "bring the database to the schema of this version",
-    .description = "Run it as the role that owns (or will own) the schema cardbox. If several "
-                   "processes migrate a database, one works and the others wait. After a timeout "
-                   "the error names the session that has the lock. If a newer release has migrated "
-                   "the database, nothing is changed.",
+    .description = "Run the command as the role that owns (or will own) the schema cardbox. If "
+                   "several processes migrate a database, one works and the others wait. If a "
+                   "newer release has migrated the database, nothing is changed.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = CLI_IN_DATABASE(

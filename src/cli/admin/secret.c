@@ -1,6 +1,6 @@
 /*
- * secret.c: makes secrets from random numbers of the kernel, and their SHA-256. Only this file
- * includes GnuTLS, because GnuTLS's headers define names that other files of the CLI use.
+ * secret.c: makes secrets from random numbers of the kernel, and their SHA-256. In a file of its
+ * own, because GnuTLS's headers define names that other files of the CLI use.
  */
 #include "cli/admin/secret.h"
 

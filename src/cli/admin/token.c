@@ -1,6 +1,6 @@
 /*
- * token.c: `cardbox token create`, `list` and `revoke`. The secret of a token is printed only once.
- * The database, its log and its backups contain only the SHA-256 of the secret.
+ * token.c: `cardbox token create`, `list` and `revoke`. The database receives only the SHA-256 of a
+ * token's secret, so only `create` can print the secret.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -14,7 +14,6 @@
 
 /* --- create --- */
 
-/* Reads the value of --expires: "30d", "12h" or a time. */
 static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
 {
     char *suffix;
@@ -38,7 +37,6 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
     return false;
 }
 
-/* Checks the options and copies them to `out`. */
 static bool read_options(token_input *out, cli_call *call)
 {
     out->name = call->name;
@@ -48,8 +46,8 @@ static bool read_options(token_input *out, cli_call *call)
         error_set(&call->err, CARDBOX_INVALID, "the token needs a name: give --name NAME");
     else if (call->all_tenants == (call->tenants.count > 0))
         error_set(&call->err, CARDBOX_INVALID,
-                  "the token needs projects: give --tenant PROJECT once or several times, or "
-                  "--all-tenants");
+                  "the token needs projects: give either --tenant PROJECT once or several times, "
+                  "or --all-tenants");
     else if (!token_scopes_parse(&out->scopes, slice_of(call->scope)))
         error_set(&call->err, CARDBOX_INVALID,
                   "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
@@ -59,7 +57,7 @@ static bool read_options(token_input *out, cli_call *call)
     return false;
 }
 
-/* Without --json, stdout has only the secret, so that a script can read it. */
+/* Without --json, prints only the secret on stdout, so that scripts can read it. */
 static cli_exit print_made(cli_call *call, const token_made *made, const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
@@ -106,7 +104,7 @@ const cli_command cli_token_create = {
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
     .options = CLI_IN_DATABASE(
-        CLI_TEXT("name", name, "NAME", "the token's name; only revoked tokens may have it too"),
+        CLI_TEXT("name", name, "NAME", "the token's name, unique among unrevoked tokens"),
         CLI_LIST("tenant", tenants, "PROJECT",
                  "a project for which the token is valid; may be repeated"),
         CLI_FLAG("all-tenants", all_tenants, "the token is valid for every project"),
@@ -126,7 +124,6 @@ static const char *state_of(const store_rows *rows, int row)
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
 }
 
-/* Formats the time in a column of the list. Returns NULL if the column is NULL. */
 static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int row, int column)
 {
     if (rows_null(rows, row, column))
@@ -152,8 +149,7 @@ static void add_token_row(table *t, const void *rows, size_t i)
     table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
-/* Parses a column of the list that is a JSON array. NULL, which means all projects, becomes null.
- */
+/* Parses a column that contains a JSON array. SQL's NULL becomes the value null of JSON. */
 static json_t *list_of(slice text)
 {
     json_error_t unused;
@@ -194,15 +190,15 @@ static cli_exit list_tokens(cli_call *call)
     if (tokens_list(&rows, call->db, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     cli_exit status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
-                                    "no tokens: servers refuse all requests until `cardbox token "
-                                    "create` makes one");
+                                    "no tokens: servers refuse all requests that need a token; "
+                                    "`cardbox token create` makes one");
     rows_free(rows);
     return status;
 }
 
 const cli_command cli_token_list = {
     .name = "token list",
-    .summary = "show all tokens, never their secrets",
+    .summary = "show all tokens, without their secrets",
     .examples = "token list\n"
                 "token list --json",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
@@ -221,8 +217,8 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     for (int row = 0; !is_any && row < rows_count(rows); row++)
         is_any = strcmp(state_of(rows, row), "good") == 0;
     if (!is_any)
-        cli_warning("no token is valid now: servers refuse all requests until `cardbox token "
-                    "create` makes one");
+        cli_warning("no token is valid now: servers refuse all requests that need a token; "
+                    "`cardbox token create` makes one");
     rows_free(rows);
     return status;
 }
@@ -243,7 +239,7 @@ const cli_command cli_token_revoke = {
     .name = "token revoke",
     .arguments = "ID|NAME",
     .summary = "revoke a token",
-    .description = "Servers refuse it within a second. Without any valid token they refuse all.",
+    .description = "Servers that reach the database refuse a revoked token within a second.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

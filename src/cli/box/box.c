@@ -1,5 +1,5 @@
 /*
- * box.c: `cardbox box get`, `cards`, `context` and `log`, over the public SDK.
+ * box.c: `cardbox box get`, `cards`, `context` and `log`.
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
@@ -8,13 +8,13 @@
 
 /* --- as of when --- */
 
-/* Options of the commands that can read a box at an earlier version or time. */
+/* Options that select an earlier list of ids of a box. */
 #define BOX_AS_OF                                                                                  \
     CLI_INT("at-version", part.at_version, "N", "the list at this version", 1, INT32_MAX),         \
-        CLI_INT("at-length", part.at_length, "N", "the first N ids of the list", 1, INT32_MAX),    \
-        CLI_TEXT("at-time", part.at_time, "TIME", "the list at this time: 2025-01-02T03:04:05Z")
+        CLI_INT("at-length", part.at_length, "N", "the first N present ids", 1, INT32_MAX),        \
+        CLI_TEXT("at-time", part.at_time, "TIME",                                                  \
+                 "the list at a time, such as 2025-01-02T03:04:05Z")
 
-/* Members of `origins` for the options BOX_AS_OF. */
 #define BOX_AS_OF_ORIGINS                                                                          \
     {"at_version", "--at-version"}, {"at_length", "--at-length"},                                  \
     {                                                                                              \
@@ -32,7 +32,6 @@ static bool check_as_of(const cli_call *call)
 
 /* --- title --- */
 
-/* Prints the line above the ids or the cards of a box. */
 static void print_title(const char *box_id, int64_t version, int64_t length)
 {
     term_put_title("box ", box_id);
@@ -90,16 +89,16 @@ const cli_command cli_box_get = {
 
 /* --- cards --- */
 
-/* A box, and its cards that exist, in the order of the box's ids. */
+/* The list that is printed: the ids of a box, and the box's cards that exist, in the same order. */
 typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
-    size_t *next; /* index in `cards` of the next card to print */
+    size_t *next; /* index in `cards` of the next card that is not printed yet */
     const cli_call *call;
 } box_positions;
 
-/* Returns the card of the id at index i of the box; NULL: no such card exists. Must be called for
- * all indexes in ascending order. */
+/* Returns the card whose id is at index i of the box; NULL: this card does not exist. Must be
+ * called once for each index, in ascending order. */
 static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
@@ -180,7 +179,7 @@ const cli_command cli_box_cards = {
     .name = "box cards",
     .arguments = "BOX",
     .summary = "show the cards in a box",
-    .description = "A card that does not exist keeps its place: with --json as "
+    .description = "A card that does not exist is printed as missing, with --json as "
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
@@ -209,9 +208,9 @@ const cli_command cli_box_context = {
     .name = "box context",
     .arguments = "BOX",
     .summary = "print the messages for a model, built from a box's cards",
-    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
-                   "where there is one; on stderr how many cards they are of, and what was "
-                   "repaired so that the model's API takes them. With --json one object of both.",
+    .description = "Prints a JSON array of messages. If the format has a separate system text, "
+                   "prints an object with \"system\" and \"messages\". A report on stderr has the "
+                   "numbers of cards and repairs. With --json, one object has messages and report.",
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
@@ -277,7 +276,7 @@ const cli_command cli_box_log = {
     .summary = "show the changes of a box, newest first",
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = CLI_IN_PROJECT(
-        CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
+    .options = CLI_IN_PROJECT(CLI_INT("before", before, "N", "only versions below N", 1, INT32_MAX),
+                              CLI_LIMIT),
     .run = show_log,
 };

@@ -1,5 +1,5 @@
 /*
- * box_change.c: `cardbox box create`, `append`, `replace` and `fork`, over the public SDK.
+ * box_change.c: `cardbox box create`, `append`, `replace` and `fork`.
  */
 #include <inttypes.h>
 #include "cli/cli.h"
@@ -9,7 +9,6 @@ static const char *const *as_ids(char **arguments)
     return (const char *const *)(const void *)arguments;
 }
 
-/* Prints the version and length of the changed box, or the error. */
 static cli_exit print_change(cardbox_status status, const cardbox_box_change *change,
                              const cli_call *call)
 {
@@ -47,9 +46,9 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = CLI_IN_PROJECT(
-        CLI_TEXT("id", id, "UUID", "id of the box (default: a new UUIDv7)"),
-        CLI_LIST("parent", parents, "UUID", "a box from which this one is made; may be repeated")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("id", id, "UUID", "id of the box (default: a new UUIDv7)"),
+                              CLI_LIST("parent", parents, "UUID",
+                                       "a box from which the new box is made; may be repeated")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
     .run = create_box,
 };
@@ -74,8 +73,8 @@ const cli_command cli_box_append = {
     .name = "box append",
     .arguments = "BOX CARD...",
     .summary = "add cards to the end of a box",
-    .description = "A box is a list of ids: the cards need not exist yet. Readers of the box get "
-                   "a card that does not exist as missing.",
+    .description = "A box is a list of ids of cards, which need not exist yet. Commands show a "
+                   "card that does not exist as missing.",
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
@@ -102,8 +101,8 @@ const cli_command cli_box_replace = {
     .name = "box replace",
     .arguments = "BOX [CARD...]",
     .summary = "replace the list of ids in a box",
-    .description = "A missing box is created. The earlier lists can still be read: "
-                   "`cardbox box log`, `cardbox box get --at-version`.",
+    .description = "Without --expected-version, a missing box is created. `cardbox box get "
+                   "--at-version` still shows earlier lists.",
     .examples = "box replace --project demo 01970000-0000-7000-8000-000000000002 "
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "
@@ -138,7 +137,7 @@ const cli_command cli_box_fork = {
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
         CLI_INT("at-version", fork.at_version, "N", "the ids at this version", 1, INT32_MAX),
-        CLI_INT("at-length", fork.at_length, "N", "only the first N ids of the box", 0, INT32_MAX),
+        CLI_INT("at-length", fork.at_length, "N", "the first N present ids", 0, INT32_MAX),
         CLI_TEXT("new-id", fork.new_box_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
     .check = check_fork,

@@ -1,5 +1,5 @@
 /*
- * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
+ * box_list.c: `cardbox box list` and `cardbox card boxes`.
  */
 #include "cli/card/card_view.h"
 #include "cli/view/table.h"
@@ -75,7 +75,7 @@ const cli_command cli_card_boxes = {
     .arguments = "CARD",
     .origins = {{"card_id", "the card's id"}},
     .summary = "list the boxes that contain a card now",
-    .description = "The boxes that were created last come first.",
+    .description = "The newest boxes come first.",
     .examples = "card boxes --project demo demo-001-instruction",
     .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
     .run = list_boxes_of_card,

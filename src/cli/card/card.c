@@ -1,5 +1,5 @@
 /*
- * card.c: `cardbox card get`, `add`, `list` and `revisions`, over the public SDK.
+ * card.c: `cardbox card get`, `add`, `list` and `revisions`.
  */
 #include "base/arena.h"
 #include "cli/card/card_view.h"
@@ -18,7 +18,6 @@ static void add_moment(table *facts, const char *name, const char *moment)
     table_fact(facts, name, text, STYLE_PLAIN);
 }
 
-/* Prints the members of a card as a table, then the text of the card. */
 static void print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
@@ -37,13 +36,13 @@ static void print_card(const cardbox_card *card)
     table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
     table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
     table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    table_print(stdout, &facts, 2, 0); /* width 0: nothing is cut */
+    table_print(stdout, &facts, 2, 0); /* width 0: cells are not cut to the terminal's width */
     table_free(&facts);
     putchar('\n');
     term_print_text(stdout, slice_of(cardbox_card_text(card)));
 }
 
-/* A result with cards or revisions, and their project. */
+/* `rows` is a cardbox_cards or a cardbox_revisions. */
 typedef struct of_project {
     const void *rows;
     const char *project;
@@ -93,8 +92,8 @@ const cli_command cli_card_get = {
     .name = "card get",
     .arguments = "CARD...",
     .summary = "show cards",
-    .description = "With --json a card is what the HTTP API answers: its content without the "
-                   "\"__type__\" of its class. `cardbox export` gives contents as they are stored.",
+    .description = "With --json a card has the form of the HTTP API: its content lacks the "
+                   "\"__type__\" of a known class. `cardbox export` writes contents as stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
@@ -103,8 +102,8 @@ const cli_command cli_card_get = {
 
 /* --- add --- */
 
-/* Returns the content of the new card in its stored form, to be freed with cardbox_free(). NULL: an
- * error was printed, and *why is the exit status. */
+/* Returns the content of the new card in its stored form. The caller frees the content with
+ * cardbox_free(). NULL: an error was printed, and *why is the exit status. */
 static char *make_content(cli_exit *why, cli_call *call)
 {
     const char *json = call->arguments[0] ? call->arguments[0] : call->content;
@@ -126,7 +125,7 @@ static char *make_content(cli_exit *why, cli_call *call)
     }
     status = json == NULL ? cardbox_text_content(&content, given, &call->err)
                           : cardbox_content_check(&content, given, input.len, &call->err);
-    if (status != CARDBOX_OK && is_read) /* the value is not an option's */
+    if (status != CARDBOX_OK && is_read) /* no option has the value that is wrong */
         cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
         *why = cli_failed(call);
@@ -181,9 +180,9 @@ const cli_command cli_card_add = {
     .arguments = "[-]",
     .summary = "write a card",
     .description =
-        "Its content is --content JSON, --text TEXT, or JSON from the standard input if the "
-        "argument is -. Prints the card's id and what happened: inserted, unchanged, repaired or "
-        "restored. Content of a known class (its \"__type__\") is checked.",
+        "The card's content is --content JSON, --text TEXT, or JSON from the standard input if the "
+        "argument is -. The command prints the card's id and the outcome: inserted, unchanged, "
+        "repaired or restored. Content whose \"__type__\" is a known class is checked.",
     .examples = "card add --project demo --type task.instruction --text 'Summarise the report'\n"
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
                 "card add --project demo --id c-2 - < content.json\n"
@@ -191,7 +190,7 @@ const cli_command cli_card_add = {
     .options = CLI_IN_PROJECT(
         CLI_TEXT("id", card.card_id, "ID", "id of the card (default: a new UUIDv7)"),
         CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", card.role, "ROLE", "metadata.role; default: the type's role"),
+        CLI_TEXT("role", card.role, "ROLE", "metadata.role; default: the type's role, if any"),
         CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
         CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
@@ -199,11 +198,11 @@ const cli_command cli_card_add = {
         CLI_TEXT("metadata", card.metadata, "JSON", "an object"),
         CLI_TEXT("tool-calls", card.tool_calls, "JSON", "an array"),
         CLI_TEXT("tool-call-id", card.tool_call_id, "ID",
-                 "id of the call that the card is, or answers"),
+                 "id of the tool call that the card represents or answers"),
         CLI_INT("ttl", ttl, "SECONDS", "lifetime of the card", 1, INT32_MAX),
-        CLI_FLAG("sealed", card.sealed, "the card can never be changed or deleted"),
+        CLI_FLAG("sealed", card.sealed, "nobody can change or delete it until it expires"),
         CLI_FLAG("strict", add.strict, "reject other content for an id that exists"),
-        CLI_FLAG("restore", add.restore, "restore a deleted or expired card")),
+        CLI_FLAG("restore", add.restore, "if the card is deleted or expired, restore it")),
     .origins = {{"content", "--content"},
                 {"field", "--content: field"},
                 {"text", "--text"},
@@ -221,7 +220,6 @@ const cli_command cli_card_add = {
 
 /* --- list --- */
 
-/* Splits each KEY=VALUE of --meta at the first "=". False: an error was printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -291,7 +289,7 @@ const cli_command cli_card_list = {
                  "only cards with this metadata member; may be repeated"),
         CLI_TEXT("after", filter.created_after, "TIME",
                  "only cards created after a time: 2025-01-02T03:04:05Z"),
-        CLI_TEXT("before", filter.created_before, "TIME", "only cards created earlier"), CLI_CURSOR,
+        CLI_TEXT("before", filter.created_before, "TIME", "only cards created before"), CLI_CURSOR,
         CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
@@ -302,7 +300,6 @@ const cli_command cli_card_list = {
 
 /* --- revisions --- */
 
-/* Appends an object with the revision's number, the time of the repair, and the card object. */
 static void add_revision_object(buf *out, const void *given, size_t i)
 {
     const of_project *of = given;
@@ -354,11 +351,11 @@ static cli_exit show_revisions(cli_call *call)
 const cli_command cli_card_revisions = {
     .name = "card revisions",
     .arguments = "CARD",
-    .summary = "show the contents of a card before its repairs, newest first",
+    .summary = "show the earlier contents of a card, newest first",
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
     .options = CLI_IN_PROJECT(
-        CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
+        CLI_INT("before", before, "N", "only revisions below N", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
     .run = show_revisions,
 };

@@ -1,6 +1,5 @@
 /*
- * card_view.c: makes JSON of cards and boxes, and rows of tables of cards. table.c replaces control
- * characters in stored text.
+ * card_view.c: makes JSON of cards and boxes, and rows of tables of cards.
  */
 #include "cli/card/card_view.h"
 
@@ -46,7 +45,7 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
 
     size_t start = out->len;
     card_json(out, &row, slice_of(project));
-    /* Stored JSON has line ends only between its tokens, where they can become spaces. */
+    /* Line ends of JSON stand between its tokens, where spaces mean the same. */
     for (size_t i = start; buf_ok(out) && i < out->len; i++)
         if (out->data[i] == '\n' || out->data[i] == '\r')
             out->data[i] = ' ';
@@ -95,7 +94,7 @@ term_style card_view_style(slice role)
     } styles[] = {{"user", STYLE_GREEN},
                   {"assistant", STYLE_CYAN},
                   {"tool", STYLE_YELLOW},
-                  {"result", STYLE_YELLOW}, /* the role of a tool's result in a session */
+                  {"result", STYLE_YELLOW}, /* role of tool results in sessions */
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
@@ -119,7 +118,7 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment)
     int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
     size_t i = 0;
 
-    age = age < 0 ? 0 : age; /* a future time, from the clock of another machine */
+    age = age < 0 ? 0 : age; /* the time can be in the future by the clock of another machine */
     while (age >= units[i].below)
         i++;
     snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);

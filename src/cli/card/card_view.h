@@ -1,5 +1,5 @@
 /*
- * card_view.h: prints cards and boxes for people and programs.
+ * card_view.h: makes JSON of cards and boxes, and cells and rows of tables of cards.
  */
 #ifndef CLI_CARD_VIEW_H
 #define CLI_CARD_VIEW_H
@@ -8,25 +8,27 @@
 #include "cardbox.h"
 #include "cli/view/table.h"
 
-/* Appends the card object of the HTTP API, as one line without an end of line. */
+/* Appends a card as the JSON object of the HTTP API, on one line, without an end of line. */
 void card_view_json(buf *out, const cardbox_card *card, const char *project);
 
-/* Appends a summary of a card: the call of a tool, the result of a call, the names of tools, or
- * else the card's text. */
+/* Appends a summary of a card: a tool's name and arguments, the result of a call, the names of
+ * tools, or for other content the card's text. */
 void card_view_summary(buf *out, const cardbox_card *card);
 
-/* Returns the role of a card, or else of its type: "user", "assistant", ...; "" if neither has a
- * role. */
+/* Returns the role of a card, such as "user"; for a card without a role, the role of its type; ""
+ * if its type has no role. */
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(slice role);
 
-/* Formats the time that has passed since `moment`: "2 m", "3 d"; "" if `moment` is NULL. */
+/* Formats the time that has passed since `moment`, such as "2 m" or "3 d"; "" if `moment` is NULL.
+ * Returns `out`. */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
 
-void card_view_add_age(table *rows, const char *moment); /* as a cell */
+/* Adds a cell with the age that card_view_age() formats. */
+void card_view_add_age(table *rows, const char *moment);
 
-/* Appends a box as a JSON object, with the ids of its cards if `with_ids`. */
+/* Appends a box as a JSON object. The object has card_ids only if `with_ids` is true. */
 void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
 
 /* Columns of a table of cards, without and with their ids. */
@@ -43,8 +45,8 @@ void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
         "", TABLE_SPARE                                                                            \
     }
 
-/* Adds a row for a card. `card` is NULL if the card is missing; the row then has `id`. `position`
- * is the card's position in a box, from 1, or 0: none. `named`: the row has a cell with the id. */
+/* Adds a row for the card with this id. `card` NULL: the card is missing. `position` is the card's
+ * position in a box, from 1; 0: the cell is empty. `named` true: the table has a column of ids. */
 void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
                        bool named);
 

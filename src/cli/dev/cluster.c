@@ -1,6 +1,6 @@
 /*
- * cluster.c: starts and stops the private PostgreSQL server. cluster_make.c finds its
- * programs and makes its data.
+ * cluster.c: starts and stops the private PostgreSQL server. cluster_make.c finds the programs of
+ * PostgreSQL and makes the data.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -16,16 +16,14 @@
 #define PORT        "5432"
 #define SOCKET_NAME ".s.PGSQL." PORT
 
-/* Timeouts: for the end of a server that an earlier, killed run left; for the start of our server,
- * which may have to replay its WAL; and for a shutdown. */
-#define LEFTOVER_MS 30000
-#define START_MS    300000
-#define STOP_MS     60000
-#define STEP_MS     20
+#define LEFTOVER_MS 30000  /* limit for the end of a server that a killed `cardbox dev` has left */
+#define START_MS    300000 /* limit for the start of PostgreSQL, which may have to replay its WAL */
+#define STOP_MS     60000  /* limit for a shutdown of PostgreSQL */
+#define STEP_MS     20     /* interval between two checks */
 
 /* --- servers and locks of earlier runs --- */
 
-/* True if a process is a PostgreSQL server of our data folder. */
+/* True if a process is PostgreSQL and works in the cluster's data folder. */
 static bool works_here(const cluster *c, const char *pid)
 {
     char path[64], folder[PATH_MAX], name[32];
@@ -38,7 +36,6 @@ static bool works_here(const cluster *c, const char *pid)
            strncmp(name, "postgres", strlen("postgres")) == 0;
 }
 
-/* Returns the process id of a PostgreSQL server of our data folder; 0: there is none. */
 static long find_leftover(const cluster *c)
 {
     DIR *processes = opendir("/proc");
@@ -55,8 +52,8 @@ static long find_leftover(const cluster *c)
     return found;
 }
 
-/* Waits for the end of the server of an earlier `cardbox dev` that was killed: it is stopping now.
- */
+/* If an earlier `cardbox dev` was killed, its PostgreSQL got SIGINT and is stopping: waits for its
+ * end. */
 static bool await_leftover(const cluster *c)
 {
     int64_t deadline = clock_ms() + LEFTOVER_MS;
@@ -72,8 +69,8 @@ static bool await_leftover(const cluster *c)
     return true;
 }
 
-/* Removes the lock files of a killed server, when no server uses the folder. PostgreSQL would not
- * start if the process id in a lock file exists: as a zombie, or as another process. */
+/* Removes the lock files of a killed server. PostgreSQL would not start if a process, even a
+ * zombie, has the process id in a lock file. The caller knows that no server uses the folder. */
 static void remove_stale_locks(const cluster *c)
 {
     char path[PATH_MAX];
@@ -86,8 +83,8 @@ static void remove_stale_locks(const cluster *c)
 
 /* --- starting --- */
 
-/* Chooses the folder of the socket: the data folder, or a temporary folder if the path is too long
- * for a socket, or has a quotation mark or a comma. */
+/* Chooses the folder of the socket: the data folder if possible, else a temporary folder. The path
+ * of a socket must be short, and must not contain a double quote or a comma. */
 static bool place_socket(cluster *c)
 {
     static const struct sockaddr_un address;
@@ -132,8 +129,8 @@ static bool start_postgres(cluster *c)
     return pid > 0;
 }
 
-/* True if line 8 of postmaster.pid, the state, is "ready", and line 1 has our server's process id.
- */
+/* True if the file postmaster.pid has the process id c->pid in line 1, and the state "ready" in
+ * line 8. */
 static bool is_ready(const cluster *c)
 {
     char path[PATH_MAX], line[PATH_MAX];
@@ -180,7 +177,7 @@ bool cluster_open(cluster *c, const char *dir)
         return false;
     if (!cluster_prepare(c))
         return false;
-    /* The path without symbolic links: works_here() compares it with the server's. */
+    /* works_here() needs a path without symbolic links. */
     if (realpath(c->data, resolved) != NULL)
         memcpy(c->data, resolved, sizeof(c->data));
     if (dev_stop_asked || !await_leftover(c) || !place_socket(c))

@@ -1,7 +1,7 @@
 /*
  * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster. A
- * cluster gets its final name when it is complete, so the next start after a failure makes it
- * again.
+ * new cluster gets its final name when it is complete, so after a failure the next start makes a
+ * new one.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -14,12 +14,14 @@
 #include "app/line_reader.h"
 #include "db/statement.h"
 
-/* The folder of a cluster if PostgreSQL's user may not enter the folder of `cardbox dev`. */
+/* Folder for a new cluster if the user that runs PostgreSQL may not enter the folder of `cardbox
+ * dev`.
+ */
 #define SHARED_FOLDER "/var/lib/cardbox"
 
 #define ARGUMENTS_MAX 12
 
-/* The oldest version of PostgreSQL that has all features which the schema needs. */
+/* The oldest major version of PostgreSQL with all features that the schema needs. */
 #define VERSION_MIN 15
 
 /* Returns the major version of the PostgreSQL that made the data; 0: there is no data yet. */
@@ -32,8 +34,8 @@ static long data_version(const cluster *c)
     return strtol(text, NULL, 10);
 }
 
-/* Reads the version of the programs in a folder: "postgres (PostgreSQL) 15.18 (Debian ...)".
- * Returns the major version, 0 if a program is missing. */
+/* Reads the version in the output "postgres (PostgreSQL) 15.18 (Debian ...)" of the program in the
+ * folder `bin`. Returns the major version; 0: a program is missing or does not work. */
 static long programs_version(char version[32], const char *bin)
 {
     char initdb[PATH_MAX], postgres[PATH_MAX], line[128];
@@ -50,8 +52,8 @@ static long programs_version(char version[32], const char *bin)
     return strtol(version, NULL, 10);
 }
 
-/* Uses the programs of a folder if their major version is `required`, or for 0 is VERSION_MIN or
- * later. *newest becomes the newest version that was found so far. */
+/* Uses the programs in the folder `bin` if their major version is at least VERSION_MIN and equals
+ * `required` (0: any version). *newest is the newest version found so far. */
 static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 {
     char version[32];
@@ -89,7 +91,7 @@ static bool find_programs(cluster *c)
     if (try_folders(c, required, &newest))
         return true;
     if (newest == 0)
-        cli_error("PostgreSQL's server is not installed: apt-get install postgresql");
+        cli_error("PostgreSQL's server was not found: apt-get install postgresql");
     else if (required != 0)
         cli_error("%s was made by PostgreSQL %ld and there is only %ld: install postgresql-%ld, or "
                   "choose another folder with --data",
@@ -101,8 +103,8 @@ static bool find_programs(cluster *c)
 
 /* --- who runs it --- */
 
-/* Finds another user, because PostgreSQL refuses to run as root: the owner of the data, or the user
- * postgres if there is no data or root owns it. */
+/* PostgreSQL refuses to run as root. Chooses the owner of the data, or the user postgres if there
+ * is no data yet or root owns the data. */
 static bool find_user_for_root(cluster *c, const struct stat *data)
 {
     const struct passwd *account =
@@ -143,8 +145,8 @@ int cluster_open_log(const cluster *c)
     return log;
 }
 
-/* Runs a program of PostgreSQL to its end, and appends its output to the log. `arguments` lacks the
- * program's name. Returns the exit status; -1: the program did not start. */
+/* Runs a program of PostgreSQL to its end, and appends the program's output to the log. `arguments`
+ * does not contain the program's name. Returns the exit status; -1: the program did not start. */
 static int run_program(const cluster *c, const char *program, const char *const *arguments,
                        const char *input)
 {
@@ -182,8 +184,8 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* True if the user that runs PostgreSQL may enter the folder c->dir. If only this folder lacks the
- * permission, and not a folder above it, the permission is added. */
+/* True if the user that runs PostgreSQL may enter the folder c->dir. If a permission to enter
+ * c->dir itself is missing, adds this permission. Does not change folders above c->dir. */
 static bool may_enter(const cluster *c)
 {
     struct stat about;
@@ -221,7 +223,8 @@ static bool make_folder(const cluster *c, bool here, char fresh[PATH_MAX])
 
 /* --- the cluster --- */
 
-/* If the system lacks the locale C.UTF-8, uses C, which sorts texts in the same order. */
+/* If initdb fails with the locale C.UTF-8, which some systems lack, tries the locale C. Both sort
+ * texts in the same order. */
 static bool init_cluster(const cluster *c, const char *fresh)
 {
     const char *arguments[] = {"-D", fresh,  "-U", "cardbox",           "-A", "trust",

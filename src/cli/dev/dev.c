@@ -1,7 +1,7 @@
 /*
- * dev.c: `cardbox dev`, the whole of CardBox with one command: a private PostgreSQL, the schema, a
- * sample project, and cardboxd. PostgreSQL and cardboxd are child processes, which it stops at its
- * end.
+ * dev.c: `cardbox dev`: starts a private PostgreSQL, migrates it, loads a sample project, and
+ * starts cardboxd. PostgreSQL and cardboxd are child processes, which `cardbox dev` stops when it
+ * ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    int64_t cards, boxes, sessions; /* rows of the sample project */
+    int64_t cards, boxes, sessions; /* numbers of live rows of the sample project */
     dev_server server;
 } dev_run;
 
@@ -40,7 +40,7 @@ static void ask_stop(int number)
     dev_stop_asked = dev_stop_asked + 1;
 }
 
-/* Handles SIGCHLD: the end of a child only has to interrupt our waiting. */
+/* The handler of SIGCHLD does nothing, but because of the handler the signal interrupts poll(). */
 static void ignore_signal(int number)
 {
     (void)number;
@@ -76,8 +76,8 @@ static bool make_folders(const char *path)
     return true;
 }
 
-/* Locks the folder, which only one `cardbox dev` may use. The kernel releases the lock when the
- * process ends. */
+/* Locks the folder, because only one `cardbox dev` at a time may use it. The kernel releases the
+ * lock when the process ends. */
 static bool lock_folder(dev_run *r)
 {
     char path[PATH_MAX], owner[32] = "";
@@ -104,7 +104,6 @@ static bool open_folder(dev_run *r)
     return cli_error_and(false, "cannot make the folder %s: %s", r->call->data, strerror(errno));
 }
 
-/* Writes a file with one line to the folder of `cardbox dev`. */
 static bool write_file(const dev_run *r, const char *name, const char *line)
 {
     char path[PATH_MAX];
@@ -161,7 +160,7 @@ static void print_hints(const dev_run *r)
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->call->data);
 }
 
-/* --- the sample project, so that the first request shows something --- */
+/* --- the sample project --- */
 
 static const char SAMPLE[] =
 #include "sample.inc"
@@ -200,8 +199,8 @@ static cardbox_status import_session(cardbox *db, cardbox_error *err)
                                         sizeof(SESSION) - 1, err);
 }
 
-/* Loads a part of the sample and makes the file `mark`, unless `mark` exists. False: an error was
- * printed. */
+/* If the file `mark` does not exist, loads a part of the sample and makes the file. Returns false
+ * after it has printed an error. */
 static bool load_once(const dev_run *r, const char *mark, cli_call *call,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
@@ -217,11 +216,11 @@ static bool load_once(const dev_run *r, const char *mark, cli_call *call,
     return false;
 }
 
-/* Loads the sample once into the cluster of a folder, so that rows which the user deletes do not
- * come back. Then prints the numbers of the project's rows. False: an error was printed. */
+/* Loads the sample if it was never loaded into this folder, so that rows that the user has deleted
+ * do not come back. Then prints the numbers of the project's rows. */
 static bool load_sample(dev_run *r, cli_call *call)
 {
-    /* Folders of older versions have the sample without the session. */
+    /* Older versions of `cardbox dev` have loaded the sample without the session. */
     if (!load_once(r, "sample-loaded", call, import_sample) ||
         !load_once(r, "sample-session-loaded", call, import_session))
         return false;
@@ -243,8 +242,6 @@ static void count_migration(void *arg, const migrate_step *step)
     *(unsigned *)arg += step->applied_now && step->version > 0;
 }
 
-/* Migrates the schema, makes the server's role, and loads the sample. False: an error was printed.
- */
 static bool prepare_database(dev_run *r)
 {
     cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
@@ -288,7 +285,6 @@ static bool start_all(dev_run *r)
     return true;
 }
 
-/* Waits until the user asks us to stop, or PostgreSQL or cardboxd ends by itself. */
 static cli_exit watch_children(dev_run *r)
 {
     while (!dev_stop_asked) {
@@ -337,10 +333,11 @@ static cli_exit run_dev(cli_call *call)
         return CLI_USAGE;
     r.call = call;
     r.lock = -1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe need each line at once */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a program that reads stdout needs each line at once */
     catch_signals();
-    /* Makes no folder if the address is in use. If the folder exists, lock_folder() runs first,
-     * because it can name the other process. */
+    /* If the address is in use, no new folder is made. In an existing folder, lock_folder() runs
+     * before the check of the address, because its error names the process of another `cardbox
+     * dev`. */
     if ((access(call->data, F_OK) == 0 || dev_is_free(call->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
@@ -351,15 +348,15 @@ static cli_exit run_dev(cli_call *call)
 const cli_command cli_dev = {
     .name = "dev",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
-    .description = "Makes a PostgreSQL cluster on first use, brings it to the schema of this "
-                   "version, loads a sample project, and serves until Ctrl-C. The data stays.",
+    .description = "Starts PostgreSQL and the server, until Ctrl-C. The first start makes a "
+                   "PostgreSQL cluster and loads a sample project. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options =
         CLI_OPTIONS({"data", OPT_TEXT, offsetof(cli_call, data), "CARDBOX_DEV_DATA", "DIR",
-                     "folder of the database (default " DEV_FOLDER ")", 0, 0},
+                     "folder of the data (default " DEV_FOLDER ")", 0, 0},
                     {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
-                     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+                     "loopback address of the server (default 127.0.0.1:8099)", 0, 0},
                     CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by default"),
                     CLI_FLAG("no-sample", no_sample, "do not load the sample project")),
     .without_database = true,

@@ -1,5 +1,6 @@
 /*
- * dev_internal.h: the parts of `cardbox dev`: child processes, the private PostgreSQL, cardboxd.
+ * dev_internal.h: the parts of `cardbox dev`: child processes, the private PostgreSQL, and
+ * cardboxd.
  */
 #ifndef CLI_DEV_INTERNAL_H
 #define CLI_DEV_INTERNAL_H
@@ -9,13 +10,15 @@
 #include <sys/types.h>
 #include "cli/cli.h"
 
-/* The number of signals that asked us to stop. If it is not 0, cluster_open() and
- * dev_server_start() fail. If it grows, dev_server_stop() kills the server. */
+/* The number of signals that have asked `cardbox dev` to stop. If the number is not 0,
+ * cluster_open() and dev_server_start() fail. If it grows while dev_server_stop() waits,
+ * dev_server_stop() kills cardboxd. */
 extern volatile sig_atomic_t dev_stop_asked;
 
-/* --- child processes: end when we end, and may run as another user --- */
+/* --- child processes --- */
 
-/* The user that a child runs as. `change` false: our own user. */
+/* The user that a child runs as. If `change` is false, the child runs as the user of
+ * `cardbox dev`. */
 typedef struct process_user {
     bool change;
     uid_t uid;
@@ -25,39 +28,40 @@ typedef struct process_user {
 
 typedef struct process_plan {
     const char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
-    const process_user *user; /* NULL: our own user */
-    const char *input;        /* text for the child's standard input; NULL: none */
-    int output;               /* descriptor for the child's standard output, */
+    const process_user *user; /* NULL: the user of `cardbox dev` */
+    const char *input;        /* text for the child's standard input; NULL: /dev/null */
+    int output;               /* descriptor for the child's standard output */
     int errors;               /* descriptor for the child's standard error */
-    int death_signal;         /* signal that the child gets when we die */
+    int death_signal;         /* the child gets this signal when `cardbox dev` dies */
 } process_plan;
 
-/* Starts a child in its own session (setsid), so that Ctrl-C reaches only us. Returns the process
- * id; -1: see errno. */
+/* Starts a child in its own session (setsid), so that Ctrl-C reaches only `cardbox dev`. Returns
+ * the process id; -1: see errno. */
 pid_t process_start(const process_plan *plan);
 
-/* Starts a child and waits for its end. Returns its exit status; 128 plus the signal's number if a
- * signal killed it; -1 if it could not be started. */
+/* Starts a child and waits for its end. Returns the child's exit status, or 128 plus the number of
+ * the signal that killed the child. Returns -1 if no child was started, and 127 if the child could
+ * not execute the program. */
 int process_run(const process_plan *plan);
 
-/* Runs a program, and copies the first line that it prints to `out`. False: the line is empty, or
- * the program does not end within 10 s. */
+/* Runs a program, and copies the first line of its output to `out`. Returns false if the line is
+ * empty or missing, or if the program does not end within 10 s after this line. */
 bool process_first_line(char *out, size_t size, const char *const *argv);
 
 /* True if `user` may enter a folder and all folders above it. */
 bool process_may_enter(const char *path, const process_user *user);
 
-/* Waits up to timeout_ms for the end of a child. False: it is still running. */
+/* Waits up to timeout_ms for the end of a child. Returns false if the child is still running. */
 bool process_wait(pid_t pid, int64_t timeout_ms);
 
-/* Prints up to eight last lines of a log on stderr, indented. Consecutive lines that differ only in
- * their time are printed once. */
+/* Prints the end of a log on stderr: at most eight lines, indented. Consecutive lines that differ
+ * only in their time are printed once. */
 void process_print_tail(const char *path);
 
 /* Writes "dir/name" to `out`. False: the path is too long, and an error was printed. */
 bool path_join(char out[PATH_MAX], const char *dir, const char *name);
 
-/* --- the private PostgreSQL: made on first use, reached only by a Unix socket --- */
+/* --- the private PostgreSQL, which has only a Unix socket --- */
 
 /* Size of a connection string: each byte of the socket's path may be escaped by a backslash. */
 #define CLUSTER_DSN_SIZE (2 * PATH_MAX + 64)
@@ -70,22 +74,22 @@ typedef struct cluster {
     char bin[PATH_MAX];    /* folder of initdb and postgres */
     char version[32];      /* "15.18" */
     process_user user;
-    bool own_socket; /* the socket's folder is a temporary one */
+    bool own_socket; /* the socket's folder is a temporary folder */
     pid_t pid;       /* the server's process id; 0: not running */
 } cluster;
 
 /* Finds PostgreSQL's programs, on first use makes the cluster with the database cardbox, and starts
- * the server. `dir` is an absolute path that exists. False: an error was printed, unless we were
- * asked to stop. */
+ * the server. `dir` is an absolute path that exists. Returns false if an error was printed, or
+ * if the user has asked to stop. */
 bool cluster_open(cluster *c, const char *dir);
 
 /* Stops PostgreSQL. Open transactions are rolled back. */
 void cluster_close(cluster *c);
 
-/* libpq's connection string. */
+/* Writes the connection string of the database cardbox to `out`. */
 void cluster_dsn(const cluster *c, char out[CLUSTER_DSN_SIZE]);
 
-/* --- steps of cluster_open; each reports its own errors --- */
+/* --- steps of cluster_open, which print their errors --- */
 
 /* Finds the user that runs PostgreSQL's programs, and the programs of the version that made the
  * data. Makes the data folder with the database cardbox if there is none. */
@@ -98,29 +102,32 @@ int cluster_open_log(const cluster *c);
 
 typedef struct dev_server {
     char log[PATH_MAX]; /* the file with cardboxd's standard error */
-    char url[128];      /* set when cardboxd serves: "http://127.0.0.1:8099" */
+    char url[128];      /* URL that cardboxd has printed, such as "http://127.0.0.1:8099" */
     pid_t pid;          /* 0: not running */
     FILE *lines;        /* cardboxd's standard output */
 } dev_server;
 
-/* Reports an error unless `listen` is an ADDR:PORT that only this machine reaches. */
+/* Returns false, and prints an error, unless `listen` is ADDR:PORT with a loopback address. */
 bool dev_check_listen(const char *listen);
 
-/* False: the address is in use, and an error was printed. An invalid address returns true. */
+/* Returns false, and prints an error, if the address is in use. Returns true for invalid addresses,
+ * which cardboxd will reject. */
 bool dev_is_free(const char *listen);
 
 /* Starts cardboxd with its log in `dir`, and waits until it is ready. Uses the options --listen and
- * --auth of `call`. False: an error was printed, unless we were asked to stop. */
+ * --auth of `call`. Returns false if an error was printed, or if the user has asked to stop. */
 bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call);
 
-/* Waits up to 250 ms, and discards what cardboxd prints, so that a full pipe does not block it. */
+/* Waits up to 250 ms for output of cardboxd, and discards the output, so that a full pipe does not
+ * block cardboxd. */
 void dev_server_listen(dev_server *s);
 
-/* Asks cardboxd to stop: it then finishes the requests that it has begun. Kills it after 40 s, or
- * if the user asks to stop once more. */
+/* Asks cardboxd to stop, and waits for its end: cardboxd first finishes its open requests. Kills
+ * cardboxd after 40 s, or when the user asks to stop once more. */
 void dev_server_stop(dev_server *s);
 
-/* Prints on stderr what happened to cardboxd (`how`), and the end of its log. */
+/* Prints an error: "cardboxd ", the words `how`, such as "has ended by itself", and the end of
+ * cardboxd's log. */
 void dev_server_say_end(const dev_server *s, const char *how);
 
 #endif

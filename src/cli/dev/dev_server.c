@@ -1,6 +1,5 @@
 /*
- * dev_server.c: starts cardboxd, reads its URL from its output, and stops it. Knows nothing of
- * PostgreSQL except the connection string.
+ * dev_server.c: starts cardboxd, reads the URL that cardboxd prints, and stops cardboxd.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -11,17 +10,13 @@
 #include <poll.h>
 #include "base/clock.h"
 
-/* Timeouts for cardboxd: to become ready, and to finish its requests when it is asked to stop. */
-#define READY_MS 30000
-#define DRAIN_MS 40000
-
-/* Intervals of polling: for output of cardboxd, and for its readiness. */
-#define LOOK_MS 250
-#define STEP_MS 10
+#define READY_MS 30000 /* time limit for cardboxd to become ready */
+#define DRAIN_MS 40000 /* time limit for cardboxd to finish its requests and end */
+#define LOOK_MS  250   /* maximum wait for output of cardboxd */
+#define STEP_MS  10    /* interval between two checks whether cardboxd is ready */
 
 /* --- addresses --- */
 
-/* Splits ADDR:PORT or [ADDR]:PORT. False: the text has another form. */
 static bool split_address(const char *address, char host[64], const char **port)
 {
     const char *colon = strrchr(address, ':');
@@ -39,7 +34,6 @@ static bool split_address(const char *address, char host[64], const char **port)
     return true;
 }
 
-/* True for localhost and loopback addresses, which only this machine can reach. */
 static bool is_loopback(const char *host)
 {
     struct in_addr four;
@@ -67,8 +61,6 @@ bool dev_check_listen(const char *listen)
     return false;
 }
 
-/* Makes a socket for an address, and copies the resolved address to `out`. Returns -1 on failure.
- */
 static int open_socket(const char *address, struct sockaddr_storage *out, socklen_t *length)
 {
     static const struct addrinfo expected = {.ai_socktype = SOCK_STREAM};
@@ -86,7 +78,7 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* This check exists because cardboxd would report an address in use only in its log. */
+/* cardboxd would report an address in use only in its log. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
@@ -106,7 +98,7 @@ bool dev_is_free(const char *listen)
     return !in_use;
 }
 
-/* True if /readyz is 200: cardboxd listens before it has connections to the database. */
+/* True if GET /readyz returns 200. cardboxd accepts connections before it is ready. */
 static bool is_ready(const dev_server *s)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
@@ -132,7 +124,6 @@ static bool is_ready(const dev_server *s)
 
 /* --- starting --- */
 
-/* Finds cardboxd: in the folder of our own program, else in PATH. */
 static void find_program(char out[PATH_MAX])
 {
     char self[PATH_MAX];
@@ -176,8 +167,8 @@ void dev_server_say_end(const dev_server *s, const char *how)
     process_print_tail(s->log);
 }
 
-/* Reads the URL from the output of cardboxd. False: cardboxd ended, the deadline passed, or we were
- * asked to stop. */
+/* Reads the URL from the output of cardboxd. Returns false if cardboxd has ended, the deadline has
+ * passed, or the user has asked to stop. */
 static bool await_url(dev_server *s, int64_t deadline)
 {
     static const char ready[] = "ready: ";

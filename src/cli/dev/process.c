@@ -1,6 +1,5 @@
 /*
- * process.c: fork, exec, wait. Between fork and exec the child changes only its own session, user,
- * descriptors and signals.
+ * process.c: starts child processes and waits for them, and prints the end of their logs.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -12,15 +11,13 @@
 #include <sys/wait.h>
 #include "base/clock.h"
 
-/* The exit status of a child that could not execute the program. */
+/* Exit status of a child that could not execute its program. */
 #define EXIT_NO_PROGRAM 127
 
 #define WAIT_STEP_MS 10
 
-/* Bytes at the end of a log that are searched for its last lines, and the maximum number of these
- * lines. A server that is stopping repeats one line for seconds. */
-#define TAIL_BYTES 65536
-#define TAIL_LINES 8
+#define TAIL_BYTES 65536 /* bytes at the end of a log that are read: many lines may be equal */
+#define TAIL_LINES 8     /* maximum number of printed lines */
 
 /* --- the child before exec --- */
 
@@ -39,20 +36,20 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     setsid();
     if (!change_user(plan->user))
         _exit(EXIT_NO_PROGRAM);
-    /* After the change of user, which clears this setting. If our parent has died before, there is
-     * no signal. */
+    /* change_user() would clear this setting. If the parent has died before, the kernel sends no
+     * signal. */
     prctl(PR_SET_PDEATHSIG, plan->death_signal);
     if (getppid() != parent)
         _exit(EXIT_NO_PROGRAM);
     dup2(input, STDIN_FILENO);
     dup2(plan->output, STDOUT_FILENO);
     dup2(plan->errors, STDERR_FILENO);
-    /* Until exec, our handlers would catch signals that are sent to the child. */
+    /* The child still has the signal handlers of `cardbox dev`, and all signals are blocked. */
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* The other user may lack the right to enter our working directory. */
+    /* The other user may have no right to enter the working directory. */
     if (plan->user != NULL && plan->user->change && chdir("/") != 0)
         _exit(EXIT_NO_PROGRAM);
     execvp(plan->argv[0], (char *const *)(const void *)plan->argv);
@@ -60,7 +57,8 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     _exit(EXIT_NO_PROGRAM);
 }
 
-/* Returns a descriptor from which `text` can be read. A pipe may be too small for it. */
+/* Returns a descriptor from which the child can read `text`; NULL: nothing. A pipe's buffer could
+ * be smaller than the text. */
 static int open_input(const char *text)
 {
     int fd = text ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -159,8 +157,8 @@ bool process_wait(pid_t pid, int64_t timeout_ms)
 
 /* --- files --- */
 
-/* Returns the text of a log's line after its time: PostgreSQL's begin with "TIME [PID] ",
- * cardboxd's with "ts=TIME ". */
+/* Returns the part of a log line after its time. Lines of PostgreSQL begin with "TIME [PID] ",
+ * lines of cardboxd with "ts=TIME ". */
 static const char *line_message(const char *line)
 {
     const char *end = strstr(line, "] ");

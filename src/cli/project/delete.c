@@ -1,6 +1,6 @@
 /*
- * delete.c: `cardbox card delete`, `box delete` and `session delete`: deletes one object after the
- * other, and prints the outcome of each, over the public SDK.
+ * delete.c: `cardbox card delete`, `box delete` and `session delete`: delete one object after the
+ * other, and print each outcome.
  */
 #include "cli/cli.h"
 
@@ -44,15 +44,17 @@ static cli_exit delete_each(cli_call *call, const char *kind, delete_one *delete
                                                      CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),  \
                                                  .run = delete_##variable}
 
-DELETE_COMMAND(card, cardbox_card_delete, "card", "CARD...", "delete cards",
-               "Deleted cards can't be read. `cardbox card add --restore` restores a card until gc "
-               "removes it after the retention period. A sealed card can't be deleted.",
-               "card delete --project demo demo-019-deliverable");
+DELETE_COMMAND(
+    card, cardbox_card_delete, "card", "CARD...", "delete cards",
+    "Deleted cards can't be read. `cardbox card add --restore` restores a card until gc "
+    "removes it after the retention period. Sealed cards, and cards that contain messages of "
+    "tasks, can't be deleted.",
+    "card delete --project demo demo-019-deliverable");
 DELETE_COMMAND(
     box, cardbox_box_delete, "box", "BOX...", "delete boxes",
-    "Their cards and forks stay. Until gc removes a deleted box, its id can't be used again.",
+    "The cards and forks of a deleted box stay. Its id is free again after gc removes the box.",
     "box delete --project demo 01970000-0000-7000-8000-000000000003");
-DELETE_COMMAND(session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",
-               "Deletes the sessions with all their lines. The roles of workers may not do "
-               "this.",
-               "session delete --project demo second-try");
+DELETE_COMMAND(
+    session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",
+    "Deletes the sessions with all their lines. A worker's role may not delete sessions.",
+    "session delete --project demo second-try");

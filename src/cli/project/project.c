@@ -1,5 +1,5 @@
 /*
- * project.c: `cardbox project list`: all projects, or the projects that a worker's role may see.
+ * project.c: `cardbox project list`: lists the projects that the role may see.
  */
 #include "cli/view/table.h"
 #include "store/client/client.h"
@@ -71,9 +71,11 @@ done:
 const cli_command cli_project_list = {
     .name = "project list",
     .summary = "list projects, by their ids",
-    .description = "Those that have anything, and how much of it is live, among the first 1,000 of "
-                   "each kind: with a + behind it, or in \"capped\" of --json, there are more. A "
-                   "worker's role sees those that are granted to it.",
+    .description =
+        "Lists projects with their numbers of live cards, boxes, sessions and tasks. A + "
+        "after a number (\"capped\" in JSON) means that the project has more than 1,000 "
+        "rows of this kind, deleted and expired ones included. The number may then be "
+        "too small. A worker's role sees the projects that are granted to it.",
     .examples = "project list\n"
                 "project list --json --limit 500",
     .options = CLI_IN_DATABASE(CLI_CURSOR, CLI_LIMIT),

@@ -9,7 +9,7 @@
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 
-/* The names of the kinds of rows: singular and plural. */
+/* For each kind of rows: its name for one row, and for several. */
 static const char *const NAMES[TRANSFER_KINDS][2] = {
     [TRANSFER_CARD] = {"card", "cards"},
     [TRANSFER_BOX] = {"box", "boxes"},
@@ -39,7 +39,7 @@ static bool write_piece(void *arg, slice piece, const export_counts *counts)
     return target_write(&state->target, piece);
 }
 
-/* Prints the counts, unless stdout has the rows. An empty project is always reported. */
+/* Prints the counts if the rows were written to a file. Always reports an empty project. */
 static void print_counts(const export_run_state *state, const char *project)
 {
     buf text = BUF_INIT(1024);
@@ -52,8 +52,8 @@ static void print_counts(const export_run_state *state, const char *project)
     }
     if (state->target.name != NULL)
         printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
-    /* If the project came from CARDBOX_PROJECT, and the file's name has no dot and no slash, the
-     * user may have meant it as the name of a project. */
+    /* If the project is that of CARDBOX_PROJECT, a FILE without dot and slash may have been meant
+     * as the name of another project. */
     if (state->target.name != NULL && project == getenv("CARDBOX_PROJECT") &&
         strpbrk(state->target.name, "./") == NULL)
         cli_note("%s is a file now; to export another project than %s, give --project",
@@ -85,10 +85,10 @@ const cli_command cli_export = {
     .arguments = "[FILE]",
     .summary = "write a whole project as NDJSON",
     .description =
-        "Writes cards, boxes, sessions, tasks, messages and calls from one snapshot, one on each "
-        "line. FILE is renamed from FILE.partial when it is complete; -, the default, is the "
-        "standard output. `cardbox import` reads such a file. Boxes are exported without earlier "
-        "versions, log and append keys. For a backup, use pg_dump.",
+        "Writes cards, boxes, sessions, tasks, messages and calls from one snapshot as JSON, one "
+        "row on each line. FILE is renamed from FILE.partial when it is complete; -, the default, "
+        "is the standard output. `cardbox import` reads the rows. Boxes are exported without "
+        "earlier versions, logs and append keys. For a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT),
@@ -105,11 +105,11 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-/* While no line of a file is a row of an export, only this number of bad lines is reported; further
- * ones are counted. */
+/* The number of bad lines that are reported at the beginning of a file without a row of an export.
+ * Further bad lines are counted, until there is such a row. */
 #define UNKNOWN_REPORTED 5
 
-/* True if there are lines that are not blank, and none so far is a row of an export. */
+/* True if the lines so far contain text, but no row of an export: none has a known "kind". */
 static bool is_no_export(const import_result *so_far)
 {
     uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
@@ -133,7 +133,6 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
         cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
-/* Imports all lines. False: the import failed, and an error was printed. */
 static bool import_lines(import_run *r)
 {
     cardbox_status status = CARDBOX_OK;
@@ -256,18 +255,17 @@ static cli_exit import_project(cli_call *call)
 const cli_command cli_import = {
     .name = "import",
     .arguments = "[FILE]",
-    .summary = "read a project from NDJSON",
+    .summary = "import a project from NDJSON",
     .description =
-        "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
-        "line is reported with its number and reason, and the rest is imported; the exit status is "
-        "then 1. Of bad lines before the first one of an export five are reported, and all "
-        "counted. "
-        "Importing a file again writes nothing. An export has no append keys, versions and log: "
-        "imported boxes begin a history of their own.\n\nA line is "
+        "FILE has rows as `cardbox export` writes them; - (the default) is the standard input. Bad "
+        "lines are reported with number and reason, and are not imported; the exit status is then "
+        "1. If a file begins with other lines than rows, only the first five are reported. If the "
+        "project has not changed since, importing a file again writes nothing. An export has no "
+        "append keys and earlier versions of boxes: a new box begins at version 1.\n\nA row is "
         "{\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or "
-        "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
-        "has \"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions, "
-        "task, message and call of a ledger. cardbox(1) describes all members under ROWS.",
+        "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, or has the kind "
+        "session_entry, session, task, message or call. With --tenant-from-rows, each row also "
+        "needs \"tenant_id\":PROJECT. The section ROWS of cardbox(1) describes all members.",
     .examples = "import --project demo demo.ndjson\n"
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
@@ -276,6 +274,6 @@ const cli_command cli_import = {
                                        "import each row into the project of its tenant_id")),
     .project_optional = true,
     .check = check_project,
-    .without_database = true, /* the file is opened before the database */
+    .without_database = true, /* import_project() opens the file before the database */
     .run = import_project,
 };

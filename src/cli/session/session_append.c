@@ -1,6 +1,5 @@
 /*
- * session_append.c: `cardbox session append`: appends entries from a file, one on each line, over
- * the public SDK.
+ * session_append.c: `cardbox session append`: appends the entries of a file, one on each line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,17 +7,17 @@
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
 
-/* Maximum entries of an append, the same number as in the SDK. */
+/* Maximum number of entries of an append; the SDK has the same limit. */
 #define LINES_MAX 1000
 
 typedef struct append_input {
-    const char *lines[LINES_MAX + 1]; /* one more than allowed, to detect too many */
-    uint64_t numbers[LINES_MAX + 1];  /* line numbers in the file */
+    const char *lines[LINES_MAX + 1]; /* one more than the limit, to detect too many lines */
+    uint64_t numbers[LINES_MAX + 1];  /* numbers of these lines in the file, from 1 */
     size_t count;
     arena memory;
 } append_input;
 
-/* Reads the lines that are not blank. False: an error was printed. */
+/* Reads the lines that are not blank. Returns false after it has printed an error. */
 static bool read_entries(append_input *out, const cli_source *source)
 {
     line_reader *reader = arena_take(&out->memory, sizeof(*reader));
@@ -47,8 +46,8 @@ static bool read_entries(append_input *out, const cli_source *source)
     return state == LINE_END;
 }
 
-/* Prints the error with the number of the line in the file, instead of the SDK's index, such as
- * "entries[1]". */
+/* Prints the SDK's error. An index in the message, such as "entries[1]", is replaced by the number
+ * of the line in the file. */
 static cli_exit print_rejection(const append_input *input, const cli_call *call)
 {
     static const char begin[] = "entries[";
@@ -65,7 +64,7 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
 }
 
 /* Prints the answer as JSON, or the number of new entries and the id of the last entry. Warns about
- * entries of unknown types, which are never part of a context. */
+ * entries that are never part of a context. */
 static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
                              int64_t version, bool json)
 {
@@ -105,8 +104,8 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
     return CLI_DONE;
 }
 
-/* Appends the entries. If a dialect is given, first creates the session in the same transaction, so
- * that no empty session is left if the entries are rejected. */
+/* Appends the entries. If call->dialect is set, first creates a missing session in the same
+ * transaction, so that no empty session stays if the entries are rejected. */
 static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
                                             const append_input *input, char **answer)
 {
@@ -169,21 +168,21 @@ const cli_command cli_session_append = {
     .arguments = "SESSION [FILE]",
     .summary = "append entries, all or none",
     .description =
-        "FILE, or the standard input, has one entry with a type on each line. If an entry has no "
-        "parentId, its parent is the entry before it, or the head for the first entry; null makes "
-        "a root. An entry without an id gets a new id; an entry that exists already does not "
-        "change. The head moves to the last entry, whose id is printed; --json prints all ids. "
-        "Entries of unknown types are stored with a warning, and are never part of a context. The "
-        "section ENTRIES of cardbox(1) describes types and members.",
+        "FILE, or the standard input, has one entry on each line. If an entry has no parentId, its "
+        "parent is the entry before it, and for the first entry the head. With \"parentId\":null, "
+        "the entry is a root. An entry without an id gets a new id. An entry that is stored "
+        "already does not change. The head moves to the last entry, whose id is printed; --json "
+        "prints all ids. Entries of unknown types are stored with a warning, and are never part of "
+        "a context. The section ENTRIES of cardbox(1) describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
         SESSION_DIALECT("create", "create a missing session, unless entries are rejected"),
         CLI_TEXT("key", append.key, "KEY",
-                 "append key: one key appends only once; each entry needs an id"),
+                 "append key: a repeated append with this key is applied once"),
         CLI_INT("expected-version", append.expected_version, "N",
                 "append only if the session has this version", 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .without_database = true, /* the file is read before the database is opened */
+    .without_database = true, /* append_file() opens the database after it has read the file */
     .run = append_file,
 };

@@ -1,13 +1,13 @@
 /*
- * session_change.c: `cardbox session fork`, `head` and `label`, over the public SDK.
+ * session_change.c: `cardbox session fork`, `head` and `label`.
  */
 #include <inttypes.h>
 #include "base/clock.h"
 #include "base/isotime.h"
 #include "cli/session/session_internal.h"
 
-/* Attempts to append a label. An attempt fails if another writer changes the session after we have
- * read its head. */
+/* Maximum number of attempts to append a label. An attempt fails if another writer changes the
+ * session after the command has read the session's head. */
 #define LABEL_ATTEMPTS 8
 
 /* --- fork --- */
@@ -86,15 +86,15 @@ const cli_command cli_session_head = {
     .summary = "show the head of a session, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
-    .options = CLI_IN_PROJECT(
-        CLI_TEXT("expected", expected_head, "ENTRY", "move the head only if it is this entry now")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("expected", expected_head, "ENTRY",
+                                       "move the head only if this entry is the head now")),
     .check = check_expected,
     .run = move_or_show_head,
 };
 
 /* --- label --- */
 
-/* Appends a label entry as JSON. If `label` is NULL or "", this entry removes the target's label.
+/* Appends an entry of type label as JSON. An entry without a label removes the label of `target`.
  */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
@@ -109,8 +109,8 @@ static void add_label(buf *out, const char *parent, const char *target, const ch
                                  label));
 }
 
-/* Appends a label entry to the head. CARDBOX_CONFLICT: the session has changed since its head was
- * read. */
+/* Appends an entry of type label to the session's head. Returns CARDBOX_CONFLICT if the session has
+ * changed after its head was read. */
 static cardbox_status put_label(cli_call *call, const char *target, int64_t *version)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
@@ -162,7 +162,8 @@ const cli_command cli_session_label = {
     .name = "session label",
     .arguments = "SESSION ENTRY [LABEL]",
     .summary = "set the label of an entry, or remove it",
-    .description = "A label is a separate entry, which follows the head and becomes the head.",
+    .description =
+        "A label is an entry of its own. It is appended to the head, and becomes the head.",
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),

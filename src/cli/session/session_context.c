@@ -1,6 +1,6 @@
 /*
- * session_context.c: `cardbox session context`: prints the context of an entry with its repairs, or
- * the difference of two contexts, over the public SDK.
+ * session_context.c: `cardbox session context`: prints the context of an entry, or compares the
+ * contexts of two entries.
  */
 #include "cli/session/session_internal.h"
 #include "cli/view/context_view.h"
@@ -67,9 +67,9 @@ const cli_command cli_session_context = {
     .name = "session context",
     .arguments = "SESSION [ENTRY]",
     .summary = "print the messages for a model that continues an entry, or the head",
-    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
-                   "where there is one; on stderr the model, and what was repaired so that its API "
-                   "takes them. With --json one object of both.",
+    .description = "Prints a JSON array of messages. If the format has a separate system text, "
+                   "prints an object with \"system\" and \"messages\". A report on stderr has the "
+                   "model and the repairs. With --json, one object has messages and report.",
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",

@@ -1,7 +1,6 @@
 /*
- * session_draw.c: draws the tree of a session with one line for each entry. A session may branch at
- * every one of its hundred thousand entries, so no function is recursive, and the indentation is
- * limited. Must not know where the entries come from.
+ * session_draw.c: draws the tree of a session. A tree may be very deep, so no function is
+ * recursive, and the indentation is limited. Does not know where the entries come from.
  */
 #include "cli/session/session_internal.h"
 
@@ -10,30 +9,30 @@
 enum {
     ROLE_COLUMNS = 9,
     GAP = 2,
-    TEXT_MAX = 120,    /* maximum columns of a text if stdout is not a terminal */
-    ID_MAX = 1024,     /* maximum columns of an id if stdout is not a terminal */
-    ID_SHOWN = 36,     /* columns to which longer ids are cut in their middle on a terminal */
+    TEXT_MAX = 120,    /* maximum columns of a text if lines may have any width */
+    ID_MAX = 1024,     /* maximum columns of an id if lines may have any width */
+    ID_SHOWN = 36,     /* columns of longer ids, cut in their middle, if the width is limited */
     TOOLS_MAX = 30,    /* maximum columns of the names of tools */
     LABEL_MAX = 40,    /* maximum columns of a label */
-    ID_ALIGN_MAX = 40, /* longer ids do not widen the column of ids */
-    MARKS_AT_MAX = 72, /* marks are aligned at this column at most; longer texts shift theirs */
-    KEEP = 2,          /* entries at each end of a run that are never folded */
-    FOLD_LEAST = 4,    /* minimum entries that one line replaces */
+    ID_ALIGN_MAX = 40, /* maximum width of the column of ids; longer ids shift their line */
+    MARKS_AT_MAX = 72, /* maximum column where marks are aligned; longer texts shift their marks */
+    KEEP = 2,          /* number of entries at each end of a run that are not folded */
+    FOLD_LEAST = 4,    /* minimum number of entries that are folded into one line */
     WHOLE_MAX = 40,    /* trees with up to this number of entries are not folded */
     STEP = 2,          /* columns of indentation for each level */
-    LEVELS_SHOWN = 40, /* maximum levels of indentation; fewer on a narrow terminal */
-    STRAIGHT_FROM = 8  /* from this level on, the last branch continues in its parent's column */
+    LEVELS_SHOWN = 40, /* maximum levels of indentation; a limited width may allow only fewer */
+    STRAIGHT_FROM = 8  /* below parents of at least this level, the last branch keeps their level */
 };
 
 #define NONE SIZE_MAX
 
-/* An entry in the tree. A run is a chain of entries without siblings. */
+/* An entry in the tree. A run is a chain of entries without branches. */
 typedef struct node {
     size_t first_child, last_child, next;
     size_t children;
     size_t before, after; /* number of entries in the same run above and below this one */
     size_t level;         /* level of indentation */
-    bool begins;          /* a branch begins here, one level deeper than its parent */
+    bool begins;          /* true: the entry begins a branch, one level deeper than its parent */
 } node;
 
 typedef struct drawing {
@@ -44,13 +43,13 @@ typedef struct drawing {
     node *nodes;
     size_t *order; /* indexes of the entries in the order of drawing */
     size_t drawn;
-    bool *bars;       /* true for levels on which another branch follows below */
-    size_t levels;    /* shown */
-    int id_columns;   /* 0: no ids */
+    bool *bars;       /* for each level: whether a line connects to a further branch below */
+    size_t levels;    /* maximum levels of indentation of this tree */
+    int id_columns;   /* width of the column of ids; 0: ids are not shown */
     int marks_at;     /* the column where marks begin */
     int marks_widest; /* columns of the widest marks */
     bool only_measures;
-    bool has_folded; /* the hint --all was printed */
+    bool has_folded; /* true: the hint that --all shows folded entries was printed */
     buf line, marks;
     arena memory;
 } drawing;
@@ -79,9 +78,9 @@ static void link_children(drawing *d)
     }
 }
 
-/* Appends an entry to the order, and sets its level. A child that has siblings begins a branch, one
- * level deeper. From STRAIGHT_FROM on, the last child stays in its parent's column, so that a
- * path with a hundred side branches does not need a hundred levels. */
+/* Appends an entry to the order, and sets its level. A child with siblings begins a branch, one
+ * level deeper than its parent. But below a parent of level STRAIGHT_FROM or deeper, the last child
+ * has its parent's level: a path with many side branches would need too many levels. */
 static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
@@ -100,7 +99,6 @@ static void add_to_order(drawing *d, size_t i)
     n->level = above->level + n->begins;
 }
 
-/* Appends a root and all its descendants to the order, each parent before its children. */
 static void order_tree(drawing *d, size_t root)
 {
     size_t at = root;
@@ -141,7 +139,8 @@ static bool is_foldable(const drawing *d, size_t i)
            entry->label.len == 0 && !entry->is_head;
 }
 
-/* Returns how many entries from position k of the order on are left out; 0: the entry is drawn. */
+/* Returns the number of entries from position k of the order on that one line replaces; 0: the
+ * entry at k is drawn. */
 static size_t folded_at(const drawing *d, size_t k)
 {
     size_t end = k;
@@ -153,8 +152,8 @@ static size_t folded_at(const drawing *d, size_t k)
 
 /* --- lines --- */
 
-/* Appends the indentation of an entry, with a bar for each branch that continues below. Returns its
- * columns. */
+/* Appends the indentation of an entry, with a bar for each further branch below. Returns the
+ * columns of the indentation. */
 static int add_indent(drawing *d, const node *n)
 {
     size_t first = n->level > d->levels ? n->level - d->levels + 1 : 1;
@@ -170,7 +169,7 @@ static int add_indent(drawing *d, const node *n)
     return STEP * (int)(n->level - first + 1 + (first > 1));
 }
 
-/* Appends text in a style, cut to `columns`. Returns its width. */
+/* Appends text in a style, cut to `columns`. Returns the columns of the appended text. */
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
     buf_text(out, term_on(style));
@@ -187,8 +186,8 @@ static void add_spaces(buf *out, int count)
         buf_char(out, ' ');
 }
 
-/* Puts the marks of an entry into d->marks: `-> read, write  [good]  (head)`. Returns their
- * columns. */
+/* Sets d->marks to the marks of an entry, such as "-> read, write  [good]  (head)". Returns the
+ * columns of the marks. */
 static int add_marks(drawing *d, const session_tree_entry *entry)
 {
     int columns = 0;
@@ -229,7 +228,7 @@ static int add_id(drawing *d, slice id)
     return start_width + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
 }
 
-/* Appends "o ", the id if ids are shown, and the role of an entry. Returns their columns. */
+/* Appends "o ", the id if ids are shown, and the role of an entry. Returns the columns of all. */
 static int add_who(drawing *d, const session_tree_entry *entry)
 {
     int columns = 2;
@@ -259,7 +258,6 @@ static void end_line(drawing *d)
     buf_reset(&d->line, 65536);
 }
 
-/* Returns the maximum columns of the text of an entry, beside its marks. */
 static int room_for_text(const drawing *d, int used, int marks)
 {
     int width = d->options.width - used - (marks > 0 ? marks + GAP : 0);
@@ -303,7 +301,7 @@ static void draw_all(drawing *d)
         size_t i = d->order[k], folded = folded_at(d, k);
 
         if (k > 0 && parent_of(d, i) == NONE && !d->only_measures)
-            fputc('\n', d->out); /* another root */
+            fputc('\n', d->out); /* an empty line before each further root */
         if (d->nodes[i].begins)
             d->bars[d->nodes[i].level] = d->nodes[i].next != NONE;
         if (folded > 0)
@@ -328,7 +326,7 @@ static void measure_ids(drawing *d)
         d->id_columns = 1;
 }
 
-/* Finds the column at which all marks begin, so that the widest marks still fit. */
+/* Finds the column where the marks of all entries are aligned, so that the widest marks fit. */
 static void measure_marks(drawing *d)
 {
     int most = MARKS_AT_MAX;

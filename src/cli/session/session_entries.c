@@ -1,12 +1,12 @@
 /*
  * session_entries.c: `cardbox session path`, `leaves`, `branch-points`, `children`, `labels` and
- * `diff`: lists of a session's entries, over the public SDK.
+ * `diff`, which list entries of a session.
  */
 #include "cli/session/session_internal.h"
 
 /* --- lists, a page at a time --- */
 
-/* Returns the indexes of a page's entries, sorted by line number. NULL: out of memory. */
+/* Returns the indexes of the entries, sorted by line number. NULL: out of memory. */
 static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
 {
     size_t count = cardbox_entries_count(entries);
@@ -23,8 +23,8 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Prints entries with a mark at the session's head, and frees them. Labelled entries, whose pages
- * are ordered by descending id, are printed in the order of their lines. */
+/* Prints entries with a mark at the session's head, and frees the entries. Labelled entries come
+ * from the store in another order, and are printed in the order of their lines. */
 static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool are_labelled,
                                 const char *none)
 {
@@ -49,8 +49,8 @@ static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool a
     return status;
 }
 
-/* Prints a page of a list. The command's second argument is the parent of listed children, or NULL.
- */
+/* Prints a page of a list of entries. For CARDBOX_ENTRIES_CHILDREN, the command's second argument
+ * is the parent, or NULL for the roots. */
 static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
@@ -85,7 +85,7 @@ LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session le
 LIST_COMMAND(branch_points, CARDBOX_ENTRIES_BRANCH_POINTS, "the session has no branches",
              "session branch-points", "SESSION", "list the entries with several children",
              "session branch-points --project demo demo-session");
-LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "nothing follows it", "session children",
+LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "there are no children", "session children",
              "SESSION [ENTRY]", "list the children of an entry, or the roots",
              "session children --project demo demo-session 5e55000a");
 LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session labels", "SESSION",
@@ -114,8 +114,9 @@ const cli_command cli_session_path = {
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
     .options = CLI_IN_PROJECT(
-        CLI_INT("from", from_depth, "DEPTH", "only from this depth on; roots have 0", 0, INT32_MAX),
-        CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
+        CLI_INT("from", from_depth, "DEPTH", "only entries from this depth on (roots: 0)", 0,
+                INT32_MAX),
+        CLI_INT("limit", limit, "N", "maximum number of entries (default all)", 1, INT32_MAX)),
     .run = show_path,
 };
 
@@ -142,7 +143,7 @@ const cli_command cli_session_diff = {
     .arguments = "SESSION A B",
     .summary = "compare the paths to two entries",
     .description =
-        "Prints the last entry on both paths, then the rest of the path to A, then that to B.",
+        "Prints the last common entry of both paths, then the rest of the path to A, then of B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = CLI_IN_PROJECT(CLI_INT(
         "limit", limit, "N", "maximum rows of each path (default 1000)", 1, CARDBOX_PAGE_MAX)),

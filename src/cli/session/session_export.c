@@ -1,5 +1,5 @@
 /*
- * session_export.c: `cardbox session export`, over the public SDK.
+ * session_export.c: `cardbox session export`.
  */
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
@@ -50,11 +50,11 @@ static cli_exit export_session(cli_call *call)
 const cli_command cli_session_export = {
     .name = "session export",
     .arguments = "SESSION [FILE]",
-    .summary = "write a session as JSON Lines, byte for byte as imported",
+    .summary = "write a session as JSON Lines",
     .description =
-        "Appended entries follow in the order of their appends. FILE is renamed from FILE.partial "
+        "Writes the lines as they were imported and appended. FILE is renamed from FILE.partial "
         "when it is complete; -, the default, is the standard output. After a conversion, the "
-        "number of entries without a counterpart is printed on standard error.",
+        "number of entries with content that has no counterpart is printed on standard error.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",

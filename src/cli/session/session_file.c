@@ -1,14 +1,13 @@
 /*
- * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
+ * session_file.c: `cardbox session check` and `cardbox session convert`, which use no database.
  */
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
 #include "model/session/convert.h"
 
-/* Maximum bytes of a file, which is read as a whole. */
+/* Maximum size of a session's file. The whole file is read into memory. */
 #define FILE_MAX ((size_t)1 << 32)
 
-/* Checks or converts a file that was read, and returns the exit status. */
 typedef cli_exit (*file_use)(session_file *file, cli_call *call);
 
 static cli_exit with_file(file_use use, cli_call *call)
@@ -28,7 +27,6 @@ static cli_exit with_file(file_use use, cli_call *call)
 
 /* --- check --- */
 
-/* Draws the tree of the file's entries. */
 static void print_tree(const session_file *file, cli_call *call)
 {
     arena memory = ARENA_INIT;
@@ -91,7 +89,7 @@ static cli_exit check_session_file(cli_call *call)
 const cli_command cli_session_check = {
     .name = "session check",
     .arguments = "FILE",
-    .summary = "check a session's file, without a database",
+    .summary = "check a session's file without a database",
     .description =
         "FILE is JSON Lines of either dialect; - is the standard input. The exit status is 1 if "
         "there are bad lines, cycles, or two entries with one id and different content.",
@@ -123,7 +121,7 @@ static cli_exit convert_file(session_file *file, cli_call *call)
     arena_reset(&memory);
     session_warn_not_in_context(not_in_context);
     if (left_out > 0)
-        cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
+        cli_error("%zu lines are not in the tree and were left out; see `cardbox session check`",
                   left_out);
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
@@ -138,11 +136,10 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "Writes to the standard output. Each line contains the original line, so that converting "
-        "back restores the same entries. These are not in contexts after the conversion: "
-        "compactions, commands that the user ran, settings of model and thinking, plain's system, "
-        "failed messages, and in plain images and signed thinking. The number of such entries is "
-        "reported on standard error.",
+        "Writes to the standard output. Converting back restores the original entries. Contexts "
+        "after the conversion lack compactions, commands that the user ran, settings of model and "
+        "thinking, system entries of plain, failed messages, and in plain also images and signed "
+        "thinking. The number of entries with such content is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = CLI_OPTIONS(SESSION_DIALECT("to", "the dialect of the output"),

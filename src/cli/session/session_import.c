@@ -1,21 +1,21 @@
 /*
- * session_import.c: `cardbox session import`: passes the bytes of a file to the SDK, shows the
- * progress and prints the report.
+ * session_import.c: `cardbox session import`: passes the bytes of a file to the SDK, and prints the
+ * report.
  */
 #include <errno.h>
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
 #include "model/session/entry.h"
 
-/* Bytes at the beginning of a file that must contain a header or an entry. */
+/* Bytes at the beginning of a file in which a header or an entry is searched. */
 #define BEGINNING_BYTES 65536
 
 typedef struct import_state {
     cli_source from;
-    slice beginning_bytes; /* bytes that are read already; read_file() returns them first */
+    slice beginning_bytes; /* bytes that are read from the file, but not returned by read_file() */
     term_progress progress;
     uint64_t bytes, lines;
-    int failure; /* errno of a failed read; 0: none */
+    int failure; /* errno of a failed read; 0: no read has failed */
     arena memory;
 } import_state;
 
@@ -45,13 +45,13 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 /* --- the beginning of the file --- */
 
 typedef struct beginning {
-    uint64_t lines;  /* number of lines up to the first header or entry */
-    bool is_session; /* a header or an entry was found, or an object that is cut at the end */
-    bool is_named;   /* the first object is a header with an id */
-    bool is_project; /* an object has a string "kind", as in the export of a project */
-    bool has_object;
-    uint64_t bad; /* number of the first bad line; 0: none */
-    const char *reason;
+    uint64_t lines;  /* number of lines that were checked: the search ends at a header or entry */
+    bool is_session; /* a header or an entry was found, or the beginning of a long object */
+    bool is_named;   /* a header with an id was found, before other objects */
+    bool is_project; /* an object has a string "kind", as rows of `cardbox export` have */
+    bool has_object; /* an object was found that is not a header */
+    uint64_t bad;    /* number of the first line without header and entry; 0: there is none */
+    const char *reason; /* why the line `bad` is bad */
 } beginning;
 
 static void check_line(beginning *begin, session_line *line, arena *memory)
@@ -77,7 +77,7 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads the beginning of the file and checks its lines. read_file() returns these bytes first. */
+/* Reads the beginning of the file, and checks its lines up to the first header or entry. */
 static void read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
@@ -92,8 +92,8 @@ static void read_beginning(beginning *begin, import_state *state)
     cli_check_memory(!state->memory.failed);
 }
 
-/* Prints an error and returns false if the file is not a session. Files that are empty or only
- * white space are accepted. */
+/* Prints an error and returns false if the beginning of the file has text, but no header and no
+ * entry. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
     if (begin->is_session || begin->bad == 0)
@@ -106,8 +106,9 @@ static bool check_beginning(const beginning *begin, const import_state *state)
     return false;
 }
 
-/* Returns the id of --session, or if the file's header has no id, the name of the file: "one" for
- * "logs/one.jsonl". NULL: the SDK uses the id in the header, if it has one. */
+/* Returns the value of --session. Without this option and without an id in the file's header,
+ * returns the name of a regular file, such as "one" for "logs/one.jsonl". NULL: the SDK uses the id
+ * in the header, or fails if there is none. */
 static const char *choose_session(import_state *state, const beginning *begin, const cli_call *call)
 {
     const char *slash = strrchr(state->from.name, '/');
@@ -176,7 +177,7 @@ static cli_exit import(cli_call *call, import_state *state)
     if (report != NULL && status == CARDBOX_OK) {
         end = print_report(report, call->json);
     } else if (state->failure != 0) {
-        cli_error("cannot read %s: %s; the lines before are imported", state->from.name,
+        cli_error("cannot read %s: %s; earlier lines may be imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {
@@ -210,9 +211,10 @@ const cli_command cli_session_import = {
     .summary = "import all lines of a session from JSON Lines",
     .description =
         "FILE has either dialect; - (the default) is the standard input. Lines that are not "
-        "entries are stored for exports. Bad lines are reported; the exit status is then 1. The "
-        "same file again writes nothing; a longer version appends its new lines. Files of another "
-        "session, or without an entry or header in their first 64 KiB, are rejected.",
+        "entries are stored too, for exports. Bad lines are reported; the exit status is then 1. "
+        "Importing the same file again writes nothing. Importing a longer version appends its new "
+        "lines. Files of another session, and files without an entry or header in the first "
+        "64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = CLI_IN_PROJECT(
@@ -220,9 +222,9 @@ const cli_command cli_session_import = {
                  "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(
             "force", force,
-            "import also if the session has another dialect or id than the file, or if the file "
-            "does not begin like a session")),
+            "import a file of another dialect or session id, or without an entry or header at its "
+            "beginning")),
     .origins = {{"session_id", "--session"}},
-    .without_database = true, /* the file is opened before the database */
+    .without_database = true, /* import_file() opens the file before the database */
     .run = import_file,
 };

@@ -1,5 +1,5 @@
 /*
- * session_list.c: `cardbox session list` and `show`, over the public SDK.
+ * session_list.c: `cardbox session list` and `cardbox session show`.
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
@@ -107,7 +107,7 @@ static cli_exit show_session(cli_call *call)
 const cli_command cli_session_show = {
     .name = "session show",
     .arguments = "SESSION",
-    .summary = "show the head of a session, and its numbers of entries and leaves",
+    .summary = "show a session's head and its numbers of entries and leaves",
     .examples = "session show --project demo demo-session",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_session,

@@ -1,16 +1,15 @@
 /*
- * session_pages.c: reads a session's entries page by page.
+ * session_pages.c: reads a session's entries page by page, and finds entries by abbreviated ids.
  */
 #include "cli/session/session_internal.h"
 
-/* Minimum bytes of an abbreviated id. A shorter one is rejected, because a mistyped id could match
- * another entry. */
+/* Minimum bytes of an abbreviated id. A shorter abbreviation could match an entry by accident. */
 #define BEGINNING_MIN 4
 
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_entries *before = NULL; /* lends the cursor */
+    cardbox_entries *before = NULL; /* the previous page, into which page.cursor points */
     cardbox_status status;
 
     page.limit = CARDBOX_PAGE_MAX;
@@ -36,7 +35,7 @@ cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_u
 typedef struct search {
     slice begin, end;
     size_t count;
-    char *found; /* receives the first id that matches: CARDBOX_CARD_ID_MAX + 1 bytes */
+    char *found; /* receives the first id that matches; has CARDBOX_CARD_ID_MAX + 1 bytes */
 } search;
 
 static void search_page(void *arg, const cardbox_entries *page)
@@ -68,7 +67,7 @@ bool session_find_entry(cli_call *call, const char **entry)
                                                  1, false, &call->err);
     cardbox_entries_free(path);
     if (status != CARDBOX_NOT_FOUND)
-        return true; /* the entry exists, or the command itself reports the error */
+        return true; /* the entry exists, or the command will fail with the same error */
 
     const char *middle = strstr(*entry, TERM_ELLIPSIS);
     search s = {.begin = slice_of(*entry), .found = storage[calls++ % 2]};

@@ -3,11 +3,11 @@
  */
 #include "cli/session/session_internal.h"
 
-/* Maximum number of issues that are printed; --json prints more. */
+/* Maximum number of issues that are printed as text. */
 #define SHOWN 50
 
-/* Adds a row with a name, such as "branch points", and a value that is a text or a number above 0.
- */
+/* Adds a row with a member's name, such as "branch points", and its value, if the value is a string
+ * or an integer other than 0. */
 static void add_member(table *t, slice key, scan_value value)
 {
     char number[TERM_NUMBER_SIZE];
@@ -28,8 +28,8 @@ static void add_member(table *t, slice key, scan_value value)
     buf_free(&text);
 }
 
-/* True for members that are not printed: the session's id, and "kept" if there are no issues and it
- * only counts headers. */
+/* True for members that are not printed: "session_id", and "kept" if the report has no issues and
+ * as many headers as kept lines. */
 static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));

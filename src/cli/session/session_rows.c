@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 
-/* The maximum width of the names of tools. */
+/* Maximum columns of the names of tools. */
 #define TOOLS_MAX 30
 
-/* The names of the values of cardbox_entry.side. */
+/* Names of the values of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
 void session_warn_not_in_context(size_t count)
@@ -37,7 +37,6 @@ void session_object(buf *out, const cardbox_session *session)
     buf_member_text(out, "updated_at", slice_of(session->updated_at));
 }
 
-/* Appends an entry as an object, with its JSON if `with_line` and the JSON was read. */
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
     json_t *children = entry->children > 0 ? json_integer(entry->children) : NULL;
@@ -83,8 +82,8 @@ void session_entry_preview(session_preview *out, const cardbox_entry *entry, are
             .role = type, .text = SLICE("(too long to be shown)"), .tools = SLICE("")};
 }
 
-/* Adds a cell with the marks of an entry: `(head) [good] 3 children -> read, write`. The names of
- * tools are last, because the end of a long cell is cut. */
+/* Adds a cell with the marks of an entry, such as "(head) [good] 3 children -> read, write". If the
+ * cell is long, its end is cut, so the least important mark is last. */
 static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *preview,
                       bool is_head)
 {

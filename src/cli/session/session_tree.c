@@ -1,10 +1,10 @@
 /*
- * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
+ * session_tree.c: `cardbox session tree`: reads a session's entries page by page, and draws the
+ * tree or prints JSON.
  */
 #include "cli/session/session_internal.h"
 #include "base/string_map.h"
 
-/* The entries of a session, to be drawn. */
 typedef struct tree_data {
     session_tree_entry *entries;
     size_t count, capacity;
@@ -60,7 +60,7 @@ static void print_page(void *arg, const cardbox_entries *page)
     listing_objects(&session_listing, &of, cardbox_entries_count(page));
 }
 
-/* Prints the session's title, such as `session-123   1,018 entries   3 leaves`, and its name. */
+/* Prints a title such as "session-123   1,018 entries   3 leaves", and the session's name. */
 static void print_title(const cardbox_session *session, const cardbox_session_counts *counts)
 {
     char entries[TERM_NUMBER_SIZE], leaves[TERM_NUMBER_SIZE];
@@ -90,7 +90,8 @@ static cardbox_status draw_tree(cli_call *call, const cardbox_session *session)
     if (status == CARDBOX_OK)
         status = session_each_page(call, SESSION_PREVIEW_MAX, gather_page, &g);
     if (status == CARDBOX_OK) {
-        /* Only now are all parents known: a parent may be stored after its child. */
+        /* A parent may be stored after its child, so parents are looked up when all entries are
+         * read. */
         for (size_t i = 0; i < g.count; i++) {
             uint32_t index = g.entries[i].parent_id.len > 0
                                  ? string_map_get(&g.indexes, g.entries[i].parent_id)
@@ -124,8 +125,9 @@ const cli_command cli_session_tree = {
     .name = "session tree",
     .arguments = "SESSION",
     .summary = "draw a session: branches, labels, the head",
-    .description = "In a large tree, long runs without branches and labels are folded. --json "
-                   "prints one object for each entry, in the order in which they were written.",
+    .description = "In a tree of more than 40 entries, long runs without branches, labels and the "
+                   "head are folded. With --json, one object is printed for each entry, in the "
+                   "order of the session's lines.",
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
     .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "do not fold long runs"),

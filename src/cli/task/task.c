@@ -1,5 +1,5 @@
 /*
- * task.c: `cardbox task run`, `send`, `cancel`, `list`, `show` and `follow`, over the public SDK.
+ * task.c: `cardbox task run`, `send`, `cancel`, `list`, `show` and `follow`.
  */
 #include <inttypes.h>
 #include "base/isotime.h"
@@ -26,10 +26,10 @@ const cli_command cli_task_run = {
     .name = "task run",
     .arguments = "GOAL",
     .summary = "create a task for an agent, and print the task's id",
-    .description = "The task runs as soon as a cardbox-worker is free.",
+    .description = "The task runs when a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt"),
         CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the parent of the new subtask"),
         CLI_FLAG("follow", follow, "show the task's events until it is finished")),
     .run = run_task,
@@ -37,7 +37,7 @@ const cli_command cli_task_run = {
 
 /* --- send and cancel --- */
 
-/* Prints an error and returns true if the task is finished. */
+/* If the task is finished, prints an error that ends with `advice`, and returns true. */
 static bool is_finished(cli_call *call, const char *task_id, const char *advice)
 {
     cardbox_ledger *found = NULL;
@@ -53,7 +53,7 @@ static bool is_finished(cli_call *call, const char *task_id, const char *advice)
     return over;
 }
 
-/* Prints the outcome of `task send` (`sent`) or `task cancel`. */
+/* Prints the outcome of `task send` (`sent` is true) or `task cancel`. */
 static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_status status, bool sent)
 {
     if (status == CARDBOX_CONFLICT &&
@@ -65,7 +65,8 @@ static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_statu
                      sent ? "has the message" : "is cancelled");
 }
 
-/* Splits "@TASK MESSAGE" or "@TASK: MESSAGE". False: the line has another form. */
+/* Splits a line "@TASK MESSAGE" or "@TASK: MESSAGE" into task id and message. Returns false if the
+ * line has another form. `out` then points into `line`, which is changed. */
 static bool read_address(cardbox_message *out, char *line)
 {
     static const char BLANKS[] = " \t\r\n";
@@ -103,10 +104,10 @@ static cli_exit cancel_task(cli_call *call)
 const cli_command cli_task_send = {
     .name = "task send",
     .arguments = "TASK [MESSAGE]",
-    .summary = "send a message to an unfinished task, which will answer",
+    .summary = "send a message to an unfinished task",
     .description =
-        "A finished task cannot be resumed: run a new task. '@TASK MESSAGE' or '@TASK: MESSAGE' "
-        "may be given as one argument.",
+        "If the task is asleep, the message resumes it. A finished task can't be resumed: run a "
+        "new task. TASK and MESSAGE may be one argument: '@TASK MESSAGE' or '@TASK: MESSAGE'.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
@@ -116,17 +117,16 @@ const cli_command cli_task_send = {
 const cli_command cli_task_cancel = {
     .name = "task cancel",
     .arguments = "TASK",
-    .summary = "stop a task",
+    .summary = "cancel an unfinished task",
     .description = "Later writes of the task's worker are rejected.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
-    .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "the reason, which is stored")),
     .run = cancel_task,
 };
 
 /* --- list --- */
 
-/* Appends a task as a JSON object. The goal is a JSON string already, as it is stored. */
 static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
@@ -139,8 +139,8 @@ static void add_task_object(buf *out, const void *of, size_t i)
     buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");
 }
 
-/* Adds a cell with the state up to its colon, such as "failed" of "failed: Maximum iterations
- * reached". */
+/* Adds a cell with the task's state without a reason, such as "failed" for "failed: Maximum
+ * iterations reached". */
 static void add_state(table *rows, const cardbox_task *task)
 {
     const char *state = task_state(task);
@@ -205,7 +205,7 @@ static cli_exit list_tasks(cli_call *call)
 const cli_command cli_task_list = {
     .name = "task list",
     .summary = "list unfinished tasks, newest first",
-    .description = "The number of messages includes messages that only describe calls.",
+    .description = "The number of messages includes messages that describe calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
     .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "also list finished tasks"),
@@ -240,9 +240,10 @@ const cli_command cli_task_follow = {
     .arguments = "TASK",
     .summary = "show the events of a task until it is finished",
     .description =
-        "On a terminal, an answer is printed while the model generates it; otherwise when it is "
-        "complete. An incomplete answer of a worker that died is marked. The exit status is 0 "
-        "only if the task ends with the status success.",
+        "On a terminal, an answer is printed while the model generates it. If the output is not a "
+        "terminal, the answer is printed when it is complete. If the answer begins again, its "
+        "first "
+        "part is marked. The exit status is 0 only if the task ends with the status success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = follow_task,

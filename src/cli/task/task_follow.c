@@ -1,6 +1,6 @@
 /*
- * task_follow.c: prints the events of a task: messages, calls of tools, and the end. On a terminal,
- * messages appear while they are generated.
+ * task_follow.c: prints the events of a task: messages, calls of tools, and the end of the task. On
+ * a terminal, messages are printed while the model generates them.
  */
 #include "cli/task/task_follow.h"
 #include <limits.h>
@@ -10,20 +10,19 @@
 enum {
     POLL_MS = 200,
     MARGIN = 10,               /* columns left of the text, which show the role */
-    LEAST_WIDTH = 20,          /* with fewer columns beside the margin, text is not wrapped */
-    VALUE_BYTES_MAX = 1 << 20, /* maximum bytes that are decoded of a member of a call */
-    VALUE_COLUMNS = 1000,      /* maximum columns of such a member */
+    LEAST_WIDTH = 20,          /* if the margin leaves fewer columns, text is not wrapped */
+    VALUE_BYTES_MAX = 1 << 20, /* maximum size of a printed member of a call */
+    VALUE_COLUMNS = 1000,      /* maximum columns for a member of a call */
     PATIENCE_MS = 2000,        /* time until the note that no worker has claimed the task */
-    KEPT_BYTES = 1 << 16       /* maximum memory of the preview that is kept between messages */
+    KEPT_BYTES = 1 << 16       /* bytes of memory that the preview keeps for the next message */
 };
 
 /* --- text that arrives in chunks, beside a margin --- */
 
 typedef struct text_flow {
-    int width; /* INT_MAX: text is not wrapped, without a terminal or on a narrow one */
+    int width; /* INT_MAX: text is not wrapped */
     int column;
-    bool is_new_line; /* the next word prints the margin first; the caller prints the first line's
-                         margin */
+    bool is_new_line; /* true: put_word() prints the margin before the next word */
 } text_flow;
 
 static text_flow text_flow_begin(void)
@@ -54,8 +53,6 @@ static void put_word(text_flow *f, slice word)
     f->column += columns;
 }
 
-/* Prints text, and replaces characters that a terminal may interpret. If the width is limited, a
- * word that does not fit begins the next line. */
 static void text_flow_add(text_flow *f, slice text)
 {
     while (text.len > 0) {
@@ -79,15 +76,15 @@ static void text_flow_add(text_flow *f, slice text)
 typedef struct watcher {
     cli_call *call;
     cardbox_follow follow;
-    bool live;                                /* stdout is a terminal, so previews are printed */
-    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* id of the message in preview; "": none */
-    buf preview;                              /* text of the preview so far */
-    bool is_preview_open;                     /* the last line of the preview is not ended */
-    text_flow line;                           /* the line of the preview */
-    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* id of the call that was shown last */
-    int64_t call_ms;                          /* time when the last shown call began */
+    bool live;                                /* true: stdout is a terminal */
+    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* id of a message whose chunks were printed */
+    buf preview;                              /* text of these chunks */
+    bool is_preview_open; /* true: the cursor is behind printed text of a preview */
+    text_flow line;       /* position of the cursor in the text of a preview */
+    char call_id[CARDBOX_CARD_ID_MAX + 1]; /* id of the last call whose start was printed */
+    int64_t call_ms;                       /* start time of the call `call_id` */
     bool claimed, finished, success;
-    int64_t start_ms;                               /* time of the task's start */
+    int64_t start_ms;                               /* time when the task was created */
     char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
 } watcher;
 
@@ -102,7 +99,6 @@ static void add_stored(buf *line, const char *name, const char *json)
         buf_printf(line, ",\"%s\":%s", name, json);
 }
 
-/* Prints an event as a JSON object. An object of a chunk has no number and no time. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
@@ -140,7 +136,7 @@ static void clear_preview(watcher *w)
     buf_reset(&w->preview, KEPT_BYTES);
 }
 
-/* Ends the preview with a mark: its worker has died, or has started the answer again. */
+/* If a message is in preview, ends the preview with a mark that the answer begins again. */
 static void mark_broken_off(watcher *w)
 {
     if (w->preview_id[0] == '\0')
@@ -150,8 +146,8 @@ static void mark_broken_off(watcher *w)
            term_off(STYLE_DIM));
 }
 
-/* Prints text of the preview. After other output, the text begins on a new line with the role, and
- * if a part of it was printed before, with "(goes on)". */
+/* Prints a part of an assistant's message. After other output, the part begins on a new line with
+ * the role, and with "(goes on)" if it is not the first part. */
 static void print_assistant(watcher *w, slice text)
 {
     if (!w->is_preview_open) {
@@ -176,8 +172,8 @@ static void show_chunk(watcher *w, const cardbox_task_event *e)
     buf_text(&w->preview, e->text);
 }
 
-/* Prints the part of a message that its preview lacks. False: the preview is not of this message,
- * or is not its beginning, because a chunk was missed. */
+/* If the text that was printed as a preview is the beginning of this message, prints the rest of
+ * the message and returns true. If not, for example because a chunk was missed, returns false. */
 static bool print_remainder(watcher *w, const cardbox_task_event *e)
 {
     slice whole = slice_of(e->text);
@@ -198,7 +194,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
     if (strcmp(e->how, "assistant") == 0)
         mark_broken_off(w);
     end_line(w);
-    bool is_of_call = e->metadata != NULL && /* print_call() prints the same */
+    bool is_of_call = e->metadata != NULL && /* print_call() prints the call itself */
                       scan_find(scan_whole(slice_of(e->metadata)), "call_id").kind == SCAN_STRING;
     if (is_of_call || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
@@ -210,7 +206,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
 
 /* -- calls -- */
 
-/* Replaces details of the form {"error":"..."} by the text of the error. */
+/* Replaces the details {"error":TEXT} of a failed call by TEXT. */
 static void unwrap_reason(buf *details)
 {
     json_error_t unused;
@@ -223,8 +219,8 @@ static void unwrap_reason(buf *details)
     json_decref(object);
 }
 
-/* Appends a space and the value of a member of a call, which is JSON in a string, unless the value
- * is empty or {}. */
+/* Appends a space and the value of a member of a call, unless the value is empty or {}. The member
+ * is JSON in a string. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);
@@ -240,7 +236,6 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
     buf_free(&value);
 }
 
-/* Prints text as one line, cut to `columns`, without an end of line. */
 static void print_cut(slice text, int columns)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
@@ -250,8 +245,6 @@ static void print_cut(slice text, int columns)
     buf_free(&line);
 }
 
-/* Prints a line about a call: a mark, the ability's name, the duration `took`, and the value of
- * `member`. */
 static void print_call(const cardbox_task_event *e, const char *mark, term_style style,
                        const char *took, const char *member)
 {
@@ -326,7 +319,7 @@ static bool is_of_worker(const cardbox_task_event *e)
            (strcmp(e->what, "message") == 0 && strcmp(e->how, "assistant") == 0);
 }
 
-/* Stores the position after an event for the next query, and the state of the task. */
+/* Stores the position after an event, where the next query continues, and the state of the task. */
 static void remember_position(watcher *w, const cardbox_task_event *e)
 {
     if (is_chunk(e)) {
@@ -341,14 +334,14 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
         w->start_ms = e->at;
     w->claimed = w->claimed || is_of_worker(e);
     bool ends = strcmp(e->what, "completed") == 0;
-    if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may be reopened */
+    if (ends || strcmp(e->what, "reopened") == 0) {
         w->finished = ends;
         w->success = ends && strcmp(e->how, "success") == 0;
     }
 }
 
-/* Prints the new events and chunks; *count receives the number of events. False: the query failed,
- * and *status is the exit status. */
+/* Prints the new events and chunks. *count receives the number of events without chunks. Returns
+ * false if the query failed; *status is then the exit status. */
 static bool show_new_events(watcher *w, size_t *count, cli_exit *status)
 {
     cli_call *call = w->call;
@@ -387,7 +380,6 @@ term_style task_state_style(const cardbox_task *task)
     return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
 }
 
-/* Prints the state of a task for `task show`, unless the task is finished. */
 static void show_state(const cardbox_task *task)
 {
     const char *state = task_state(task);

@@ -1,6 +1,6 @@
 /*
  * context_view.c: prints a context for `cardbox session context` and `cardbox box context`: the
- * messages on stdout, and the report with the repairs on stderr.
+ * messages, and a report with the repairs.
  */
 #include "cli/view/context_view.h"
 
@@ -27,8 +27,8 @@ static const struct {
 } WORDS[CONTEXT_REPAIR_KINDS] = {
     [CONTEXT_DROPPED_MESSAGE] = {"message that ended in error or was aborted was left out",
                                  "messages that ended in error or were aborted were left out"},
-    [CONTEXT_DROPPED_RESULT] = {"result of a call in such a message was left out",
-                                "results of calls in such messages were left out"},
+    [CONTEXT_DROPPED_RESULT] = {"result of a call in a failed or aborted message was left out",
+                                "results of calls in failed or aborted messages were left out"},
     [CONTEXT_ORPHAN_RESULT] = {"result without its call was left out",
                                "results without their calls were left out"},
     [CONTEXT_SECOND_RESULT] = {"second result of a call was left out",
@@ -45,8 +45,8 @@ static const struct {
                                "messages without content were left out"},
     [CONTEXT_EMPTY_RESULT] = {"empty result was filled with a text",
                               "empty results were filled with a text"},
-    [CONTEXT_FIRST_MESSAGE] = {"user message was inserted before the assistant's first one",
-                               "user messages were inserted before the assistant's first one"},
+    [CONTEXT_FIRST_MESSAGE] = {"user message was inserted before the assistant's first message",
+                               "user messages were inserted before the assistant's first message"},
 };
 
 static void say_kind(context_repair_kind kind, scan_value repairs)
@@ -71,8 +71,6 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     buf_free(&line);
 }
 
-/* Appends the number of messages, the number before consecutive messages of one role were merged,
- * and the number before repairs. */
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
@@ -85,7 +83,6 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
-/* Prints the report of a context on stderr, as text. */
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
@@ -104,7 +101,7 @@ static void say_report(const cardbox_context *built)
     add_messages(&line, report, built);
     cli_note("%s", buf_str(&line));
     if (missing.kind == SCAN_ARRAY && scan_count(missing) > 0)
-        cli_note("  %zu card%s not there", scan_count(missing),
+        cli_note("  %zu card%s missing", scan_count(missing),
                  scan_count(missing) == 1 ? " is" : "s are");
     for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
         say_kind((context_repair_kind)kind, repairs);

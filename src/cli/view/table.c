@@ -1,6 +1,6 @@
 /*
- * table.c: collects the cells of a table, measures them, and prints them aligned. A cell that is
- * cut gets an ellipsis.
+ * table.c: collects the cells of a table, measures them, and prints them in aligned columns. In a
+ * cell that is cut, an ellipsis replaces the missing text.
  */
 #include "cli/view/table.h"
 
@@ -8,12 +8,13 @@
 #include "base/text.h"
 
 enum {
-    GAP = 2,            /* between two columns */
-    FLEXIBLE_GOOD = 35, /* width of flexible columns below which spare columns are left out */
-    FLEXIBLE_ALIGN = 72 /* if cells are not cut: longer texts shift the rest of their line */
+    GAP = 2,            /* spaces between two columns */
+    FLEXIBLE_GOOD = 35, /* spare columns are left out before flexible ones get narrower than this */
+    FLEXIBLE_ALIGN = 72 /* if cells are not cut, the maximum width of a flexible column: a longer
+                           text shifts the rest of its line */
 };
 
-/* Columns of these kinds become narrower in this order, down to these widths. */
+/* To fit a terminal, columns become narrower in this order, each down to the width `least`. */
 static const struct {
     table_kind kind;
     int least;
@@ -26,8 +27,8 @@ static const struct {
              {TABLE_RIGHT, 8},
              {TABLE_WORD, 9}};
 
-/* If a table has an id, columns of these kinds are left out in this order; of one kind, the
- * rightmost column first. */
+/* If a table has a column of ids, other columns are left out in this order of their kinds, and
+ * columns of the same kind from right to left. */
 static const table_kind LEFT_OUT[] = {TABLE_ID,    TABLE_SHORT_ID, TABLE_LEFT,
                                       TABLE_RIGHT, TABLE_FLEXIBLE, TABLE_WORD};
 
@@ -88,9 +89,9 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
 /* --- printing --- */
 
 typedef struct layout {
-    int widths[TABLE_COLUMNS_MAX]; /* 0: all cells of the column are empty, or it is left out */
+    int widths[TABLE_COLUMNS_MAX]; /* 0: the column is not printed */
     int indent;
-    bool cuts; /* cells that are wider than their column are cut */
+    bool cuts; /* true: cells that are wider than their column are cut */
 } layout;
 
 static void measure(layout *l, const table *t)
@@ -108,7 +109,8 @@ static void measure(layout *l, const table *t)
     }
 }
 
-/* Returns by how many columns a line exceeds `available` if the first `steps` STEPS are applied. */
+/* Returns by how much a line would exceed the width `available` after the first `steps` elements of
+ * STEPS. */
 static int excess_of(const layout *l, const table *t, int available, size_t steps)
 {
     int excess = -available - GAP;
@@ -125,8 +127,8 @@ static int excess_of(const layout *l, const table *t, int available, size_t step
     return excess;
 }
 
-/* Leaves out columns, except the first id, until a line fits if all other columns are made narrow.
- */
+/* Leaves out columns, but never the first column of ids, until a line fits, or would fit if the
+ * other columns were made narrower. */
 static void leave_out(layout *l, const table *t, int available)
 {
     const size_t all = sizeof(STEPS) / sizeof(STEPS[0]);
@@ -137,13 +139,14 @@ static void leave_out(layout *l, const table *t, int available)
     for (size_t k = 0; id < t->width && k < sizeof(LEFT_OUT) / sizeof(LEFT_OUT[0]); k++) {
         for (size_t c = t->width; c-- > 0;) {
             if (c != id && t->columns[c].kind == LEFT_OUT[k] &&
-                excess_of(l, t, available, all - 1) > 0) /* words stay whole */
+                excess_of(l, t, available, all - 1) > 0) /* not counting the last step, for words */
                 l->widths[c] = 0;
         }
     }
 }
 
-/* Makes the widest column of a kind narrower by one. False: all have at most the width `least`. */
+/* Makes the widest column of a kind narrower by one. Returns false if no column of this kind is
+ * wider than `least`. */
 static bool narrow_widest(layout *l, const table *t, table_kind kind, int least)
 {
     int *widest = NULL;
@@ -157,7 +160,6 @@ static bool narrow_widest(layout *l, const table *t, table_kind kind, int least)
     return widest != NULL;
 }
 
-/* Leaves out columns, and makes others narrower, until a line fits if possible. */
 static void shrink(layout *l, const table *t, int available)
 {
     for (size_t c = 0; c < t->width; c++) {
@@ -172,7 +174,6 @@ static void shrink(layout *l, const table *t, int available)
     }
 }
 
-/* Prints a cell, padded to `width` unless it is the last of its line and aligned left. */
 static void print_cell(FILE *out, const layout *l, slice text, const table_cell *cell, int width,
                        table_kind kind, bool last)
 {
@@ -197,8 +198,8 @@ static void print_cell(FILE *out, const layout *l, slice text, const table_cell 
         fprintf(out, "%*s", width - columns, "");
 }
 
-/* Returns the width of a column in one row. A last column without a title has notes; a text before
- * it may use the columns that the note of the same row leaves free. */
+/* Returns the width of a column in one row. A last column without a title contains notes. A text in
+ * the column before may also use the space that the note in its row leaves free. */
 static int width_in_row(const layout *l, const table *t, const table_cell *cells, size_t c)
 {
     size_t note = t->width - 1;
@@ -266,7 +267,7 @@ void table_finish(table *t, int indent)
 
 /* --- lists --- */
 
-/* Maximum memory of the buffer that is kept between lines. */
+/* Bytes of memory that the buffer keeps from one line to the next. */
 #define LINE_KEPT ((size_t)1 << 20)
 
 void listing_objects(const listing *l, const void *of, size_t count)
@@ -296,8 +297,8 @@ static void print_rows(const listing *l, const void *of, size_t count)
     table_finish(&rows, l->indent);
 }
 
-/* Prints the option --cursor for the next page on stderr. If the terminal is too narrow, the option
- * is on its own line, so that it can be copied. */
+/* Prints the option --cursor for the next page on stderr. On a narrow terminal the option is on a
+ * line of its own, so that users can copy it as a whole. */
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";

@@ -1,5 +1,5 @@
 /*
- * term.c: the only file of the CLI that writes escape sequences.
+ * term.c: escape sequences, width of text, safe output of untrusted text, and the progress line.
  */
 #include "cli/view/term.h"
 
@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "app/word_wrap.h"
 
-/* Columns of the progress bar, and the interval of its updates. */
 #define BAR_WIDTH    24
 #define BAR_EVERY_MS 100
 
-/* Maximum bytes of a text that are read for each column, so that long texts cost no more. */
+/* Bytes of a text that are read for each column to be filled. The rest of a long text is not read.
+ */
 #define COLUMN_BYTES_MAX 8
 
 int term_width(void)
@@ -49,7 +49,6 @@ const char *term_off(term_style style)
 
 /* --- width of text --- */
 
-/* Returns the code point of a well-formed character of `bytes` bytes. */
 static wchar_t decode(const char *at, size_t bytes)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -60,14 +59,15 @@ static wchar_t decode(const char *at, size_t bytes)
     return (wchar_t)code;
 }
 
-/* Returns the number of bytes of the next character, at least 1, and sets its columns. */
+/* Returns the number of bytes of the next character. An invalid byte counts as a character of one
+ * column. */
 static size_t next_character(slice text, int *columns)
 {
     size_t bytes = slice_utf8_step(text);
 
     *columns = bytes > 0 ? wcwidth(decode(text.ptr, bytes)) : 1;
     if (*columns < 0)
-        *columns = 1; /* a control character, or one that the C library does not know */
+        *columns = 1; /* a control character, or a character that the C library does not know */
     return bytes > 0 ? bytes : 1;
 }
 
@@ -179,8 +179,9 @@ void term_add_id(buf *out, slice id, int columns)
     add_line(out, id, columns, true);
 }
 
-/* If the text begins with an incompatible character, prints a replacement and returns the
- * character's bytes. A CR before LF, or in JSON, is dropped. Otherwise returns 0. */
+/* If the text begins with an incompatible character or an invalid byte, prints a replacement and
+ * returns the number of replaced bytes, else returns 0. A CR before LF, or in JSON, is replaced by
+ * nothing. */
 static size_t put_incompatible(FILE *out, slice text, bool as_json)
 {
     size_t bytes = slice_utf8_step(text);
@@ -206,7 +207,7 @@ static void put_fit(FILE *out, slice text, bool as_json)
         if (bytes == 0)
             bytes = fwrite(text.ptr, 1, slice_utf8_step(text), out);
         if (bytes == 0)
-            return; /* nobody reads it */
+            return; /* the write failed */
         text = (slice){text.ptr + bytes, text.len - bytes};
     }
 }

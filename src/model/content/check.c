@@ -1,7 +1,5 @@
 /*
- * check.c: checks content by the table of classes and writes its stored form, in one pass. The code
- * names no class: the one rule that relates two fields (status and error of a ToolResultContent) is
- * the flag is_result in the table.
+ * check.c: checks content by the table of classes and writes its stored form.
  */
 #include "model/content/class.h"
 
@@ -13,16 +11,15 @@
 
 typedef struct checker {
     buf *out;
-    buf scratch; /* one decoded string at a time */
+    buf scratch; /* for a decoded string */
     content_error *error;
 } checker;
 
-/* The recursion is at most three levels deep for any content, because the table of classes nests no
- * deeper: a MultiFileContent, a file in it, the preview of the file. */
+/* The recursion is at most three levels deep: a MultiFileContent, a file in it, the preview of the
+ * file. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
-/* --- errors: the innermost function writes the message, and each caller puts its step before the
- * path --- */
+/* --- errors --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char *format, ...)
 {
@@ -39,7 +36,7 @@ static bool refuse_kind(checker *c, const char *wanted, scan_value value)
     return refuse(c, "must be %s, not %s", wanted, scan_kind_name(value.kind));
 }
 
-/* Puts a step, such as "name" or "[0]", before the path in the error. Always returns false. */
+/* Puts a step, such as "name" or "[0]", before the path in c->error. Always returns false. */
 static bool at_step(checker *c, const char *step)
 {
     char path[CONTENT_PATH_SIZE];
@@ -53,8 +50,7 @@ static bool at_step(checker *c, const char *step)
 
 /* --- single values --- */
 
-/* Decodes a string token into the scratch buffer. Returns false if the string contains \u0000 or
- * half a surrogate pair. */
+/* Returns true without a decoded string if memory is exhausted: then c->out has failed too. */
 static bool decode(checker *c, slice token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
@@ -161,8 +157,8 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     return true;
 }
 
-/* The kind of JSON value that each kind of field requires. SCAN_NONE: put_value() checks it or
- * accepts any value. */
+/* The kind of JSON value that a field of each kind requires. With SCAN_NONE the field allows values
+ * of several kinds. */
 static const struct {
     scan_kind takes;
     const char *wanted;
@@ -250,8 +246,7 @@ static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_cla
     return unknown;
 }
 
-/* Checks that a ToolResultContent has an error if its status is not success, and none otherwise.
- * The two fields have been checked on their own before. */
+/* Checks that a ToolResultContent has an error if and only if its status is not "success". */
 static bool result_fits(checker *c, const content_class *class, const scan_value *values)
 {
     scan_value status = values[content_field_named(class, "status")];

@@ -1,5 +1,5 @@
 /*
- * class.c: the table of content classes. A new class or field needs only a row here.
+ * class.c: the table of content classes, and look-ups in it.
  */
 #include "model/content/class.h"
 
@@ -127,8 +127,7 @@ static const content_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-/* Returns the last member "__type__" of an object. If it is the first member, and other members but
- * no second "__type__" follow, `rest` receives the text of these members; otherwise {NULL, 0}. */
+/* Returns the last member "__type__" of an object. For `rest`, see content_class_and_rest(). */
 static scan_value find_tag(scan_value content, slice *rest)
 {
     const slice name = SLICE("__type__");

@@ -7,7 +7,7 @@
 
 #include "model/content/content.h"
 
-/* Maximum fields of a class; no class in the table has more. */
+/* Maximum number of fields of a class. */
 #define CONTENT_FIELDS_MAX 16
 
 typedef enum content_kind {
@@ -16,7 +16,7 @@ typedef enum content_kind {
     CONTENT_URI,     /* a string with a uri that content_uri_fits accepts */
     CONTENT_TIME,    /* a string with a time, stored in UTC */
     CONTENT_NUMBER,  /* a number */
-    CONTENT_INTEGER, /* a number without a fraction, of any size */
+    CONTENT_INTEGER, /* a number with an integer value, such as 2 or 2.0, of any size */
     CONTENT_OBJECT,  /* an object, unchanged */
     CONTENT_JSON,    /* an object or an array, unchanged */
     CONTENT_OBJECTS, /* an array of objects, each unchanged */
@@ -28,10 +28,10 @@ typedef enum content_kind {
 enum {
     CONTENT_REQUIRED = 1 << 0,  /* must be present, and not null */
     CONTENT_NOT_EMPTY = 1 << 1, /* at least one character in a string, one element in an array */
-    CONTENT_TRIM = 1 << 2,      /* white space around a string is removed before other checks */
+    CONTENT_TRIM = 1 << 2,      /* white space at both ends of a string is removed first */
     CONTENT_POSITIVE = 1 << 3,  /* above 0 */
     CONTENT_NATURAL = 1 << 4,   /* 0 or above */
-    CONTENT_AFTER = 1 << 5      /* "suspend" or "terminate" */
+    CONTENT_AFTER = 1 << 5      /* the string is "suspend" or "terminate" */
 };
 
 typedef struct content_class content_class;
@@ -39,46 +39,47 @@ typedef struct content_class content_class;
 typedef struct content_field {
     const char *name;
     content_kind kind;
-    unsigned rules;            /* CONTENT_REQUIRED and so on */
-    const char *unset;         /* JSON that is stored if the field is unset; NULL stores null */
-    const content_class *part; /* for CONTENT_PART and CONTENT_PARTS */
+    unsigned rules;            /* flags, such as CONTENT_REQUIRED */
+    const char *unset;         /* JSON that is stored for an absent or null field; NULL: null */
+    const content_class *part; /* class of a CONTENT_PART or of the elements of CONTENT_PARTS */
 } content_field;
 
 struct content_class {
     const char *name;            /* the value of "__type__"; the name of a part is not stored */
-    const content_field *fields; /* ended by a field without a name */
-    const char *text; /* name of the field that is the content's plain text; NULL: none */
-    bool is_part;     /* an object inside other content, without a "__type__" */
-    bool is_file;     /* may be in a MultiFileContent */
-    bool is_result;   /* error is set if and only if status is not "success" */
+    const content_field *fields; /* the list ends with a field whose name is NULL */
+    const char *text; /* name of the field that content_text() shows; NULL: it shows all as JSON */
+    bool is_part;     /* objects of this class are inside other content and have no "__type__" */
+    bool is_file;     /* objects of this class may be in a MultiFileContent */
+    bool is_result;   /* rule: the field error is set if and only if status is not "success" */
 };
 
-/* Returns the class that the "__type__" of an object names; NULL if there is none. Classes of parts
- * are not found. */
+/* Returns the class that the "__type__" of an object names; NULL if "__type__" is missing or names
+ * no class. Classes of parts are not found. */
 const content_class *content_class_find(scan_value content);
 
-/* Returns the class with a name, or NULL. */
+/* Returns the class with a name; NULL if there is none. Classes of parts are not found. */
 const content_class *content_class_named(const char *name);
 
-/* Return the index of a field in its class; -1 if the class has no such field. The name is C text
- * or a JSON string token. */
+/* Return the index of the field with a name; -1 if the class has no such field. `name` is C text,
+ * `key` is a JSON string token. */
 int content_field_named(const content_class *class, const char *name);
 int content_field_find(const content_class *class, slice key);
 
-/* Returns true if a member of this name is unknown: not a field of the class, and not the
- * "__type__" of a class that has one. */
+/* Returns true if the class has no field named `key`. In a class that is no part, "__type__" counts
+ * as known. */
 bool content_is_unknown(const content_class *class, slice key);
 
-/* Returns the next code point of the inside of a valid string token, which may be half a surrogate
- * pair, and moves `rest` past it. `rest` must not be empty. */
+/* Returns the first code point of `rest`, which is the inside of a valid string token, and moves
+ * `rest` past this code point. The code point may be half a surrogate pair. `rest` must not be
+ * empty. */
 uint32_t content_next_char(slice *rest);
 
 /* Returns the inside of a string token without white space at its start and end. White space is
  * Unicode's White_Space and the separators U+001C to U+001F. */
 slice content_trim(slice inside);
 
-/* Returns true if the inside of a string token contains no visible character: only white space,
- * control characters, and those that Unicode calls Default_Ignorable_Code_Point. */
+/* Returns true if the inside of a string token is empty, or has only white space, control
+ * characters and characters that Unicode calls Default_Ignorable_Code_Point. */
 bool content_is_blank(slice inside);
 
 /* Returns true if the inside of a string token, decoded, equals `text`, which must be ASCII. */
@@ -98,8 +99,8 @@ bool content_uri_fits(slice uri, const char **must);
 bool content_number_is_positive(slice number);
 bool content_number_is_zero(slice number);
 
-/* Appends the members of an object that its class does not know, each after a comma. If a name
- * occurs more than once, only its last member is appended. */
+/* Appends the members of `object` for which content_is_unknown() is true, each after a comma. If
+ * several of them have the same name, only the last one is appended. */
 void content_put_unknown(buf *out, const content_class *class, scan_value object);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write their arguments as JSON, and then check it
- * like JSON that a caller passes.
+ * make.c: the public constructors of content. A constructor writes its arguments as JSON and checks
+ * this JSON like content that a caller passes as JSON.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>
@@ -17,8 +17,7 @@ void cardbox_free(void *text)
     free(text);
 }
 
-/* Content that is being built. `status` keeps the first failure, after which no more values are
- * checked. */
+/* Content that is being built. `status` keeps the first failure. */
 typedef struct maker {
     buf json;
     cardbox_status status;
@@ -32,8 +31,7 @@ static maker maker_start(const char *class_name, cardbox_error *err)
     return m;
 }
 
-/* Checks the size and the syntax of one JSON text from the caller. `what` is its name in the error
- * message. */
+/* `what` is the name of `json` in error messages. */
 static cardbox_status check_json(slice json, const char *what, cardbox_error *err)
 {
     scan_error fault = {0, NULL, false};
@@ -45,8 +43,8 @@ static cardbox_status check_json(slice json, const char *what, cardbox_error *er
     return error_json(err, what, &fault);
 }
 
-/* Checks JSON by its class. If `out` is not NULL, it receives the stored form, which the caller
- * frees with cardbox_free. */
+/* If `out` is not NULL, `out` receives the stored form, which the caller frees with cardbox_free.
+ */
 static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
 {
     content_error fault;
@@ -97,7 +95,6 @@ static cardbox_status maker_finish(char **out, maker *m)
 
 /* --- members. A NULL argument adds no member; give_checked() finds missing required ones --- */
 
-/* Appends the caller's text as a JSON string. */
 static void put_text(maker *m, const char *name, const char *text)
 {
     if (m->status != CARDBOX_OK)
@@ -154,8 +151,7 @@ cardbox_status cardbox_fields_content(char **out, const cardbox_field *fields, s
     maker m = maker_start("FieldsSchemaContent", err);
     buf_text(&m.json, ",\"fields\":[");
     for (size_t i = 0; i < count && m.status == CARDBOX_OK && buf_ok(&m.json); i++) {
-        /* The description comes first because it always has a value, so the comma before the name
-         * is right even if the name is NULL and left out. */
+        /* The description comes first, because add_text() writes a comma before "name". */
         buf_text(&m.json, i > 0 ? ",{\"description\":" : "{\"description\":");
         put_text(&m, "description", fields[i].description ? fields[i].description : "");
         add_text(&m, "name", fields[i].name);
@@ -199,14 +195,14 @@ cardbox_status cardbox_tool_result_content(char **out, const char *status,
 /* --- files --- */
 
 typedef enum member_kind {
-    MEMBER_TEXT,     /* const char *, NULL: unset */
-    MEMBER_JSON,     /* const char *, JSON text; NULL: unset */
-    MEMBER_COUNT,    /* int64_t, negative: unset */
-    MEMBER_POSITIVE, /* int64_t, 0: unset */
-    MEMBER_SECONDS   /* double, 0: unset */
+    MEMBER_TEXT,     /* const char *; NULL: unset */
+    MEMBER_JSON,     /* const char * with JSON text; NULL: unset */
+    MEMBER_COUNT,    /* int64_t; negative: unset */
+    MEMBER_POSITIVE, /* int64_t; 0: unset */
+    MEMBER_SECONDS   /* double; 0: unset */
 } member_kind;
 
-/* The members of cardbox_file. Each has the name of the JSON field that it becomes. */
+/* The members of cardbox_file that become JSON fields, under the same names. */
 static const struct file_member {
     const char *name;
     member_kind kind;
@@ -228,7 +224,8 @@ static const struct file_member {
     {"bitrate", MEMBER_POSITIVE, offsetof(cardbox_file, bitrate)},
 };
 
-/* Appends a number with 15 digits, or with 16 or 17 if fewer do not parse to the same double. */
+/* Appends a number with at most 15 significant digits. If the text does not parse to the same
+ * double, at most 16 or 17 digits are used. */
 static void put_seconds(maker *m, double seconds)
 {
     char text[64];
@@ -241,8 +238,7 @@ static void put_seconds(maker *m, double seconds)
         if (!(strtod(text, NULL) < seconds) && !(strtod(text, NULL) > seconds))
             break;
     }
-    /* In the program's locale, the decimal separator may be another character than a point, of
-     * several bytes. */
+    /* The decimal separator of the program's locale may be no point, and may have several bytes. */
     size_t sign = strspn(text, "-0123456789");
     size_t rest = sign + strcspn(text + sign, "-+0123456789e");
     buf_add(&m->json, text, sign);
@@ -251,7 +247,6 @@ static void put_seconds(maker *m, double seconds)
     buf_text(&m->json, text + rest);
 }
 
-/* Adds a member of a file if it is set. */
 static void add_member(maker *m, const struct file_member *member, const cardbox_file *file)
 {
     const void *at = (const char *)file + member->offset;
@@ -294,8 +289,6 @@ static const char *const file_class_names[] = {
     [CARDBOX_FILE_AUDIO] = "AudioFileContent",
 };
 
-/* Returns the content class of a file. Returns NULL and sets `err` if `file` is NULL, not
- * initialised, or of an unknown kind. */
 static const content_class *class_of_file(const cardbox_file *file, cardbox_error *err)
 {
     size_t kinds = sizeof file_class_names / sizeof *file_class_names;
@@ -312,8 +305,6 @@ static const content_class *class_of_file(const cardbox_file *file, cardbox_erro
     return NULL;
 }
 
-/* Adds the members of a file after its "__type__". Fails if a set member is no field of the class.
- */
 static void add_file_members(maker *m, const content_class *class, const cardbox_file *file)
 {
     size_t count = sizeof file_members / sizeof *file_members;

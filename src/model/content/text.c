@@ -1,6 +1,6 @@
 /*
- * text.c: content as plain text, for people, search and logs. If the field with the text is missing
- * or has a wrong JSON type, all of the content is shown as JSON.
+ * text.c: content as plain text. If the field that is the plain text of the content's class is
+ * missing or has a wrong JSON type, all of the content is shown as JSON.
  */
 #include "model/content/class.h"
 
@@ -11,8 +11,7 @@ static void put_json(buf *out, scan_value value)
     scan_compact(out, value.text);
 }
 
-/* Appends the decoded text of a string token. NUL and half a surrogate pair are replaced by U+FFFD.
- */
+/* NUL and half a surrogate pair are replaced by U+FFFD. */
 static void put_string(buf *out, slice token)
 {
     if (scan_decode(out, token))
@@ -26,7 +25,8 @@ static void put_string(buf *out, slice token)
     buf_free(&clean);
 }
 
-/* Appends the uris of an array of files, one a line. An element without a uri gets no line. */
+/* Appends the uris of an array of files, one a line. An element whose uri is no string is skipped.
+ */
 static void put_uris(buf *out, scan_value files)
 {
     bool first = true;
@@ -43,8 +43,7 @@ static void put_uris(buf *out, scan_value files)
     }
 }
 
-/* Appends the value of the field that is the plain text of a class. Returns false, with nothing
- * appended, if the value has a JSON type that a field of this kind may not have. */
+/* Returns false, with nothing appended, if the value has a wrong JSON type. */
 static bool put_field(buf *out, content_kind kind, scan_value value)
 {
     switch (kind) {

@@ -1,7 +1,7 @@
 /*
- * unknown.c: copies the members that a class does not know unchanged into the stored form. If
- * several members have the same name, only the last is copied. Repeated names are found by sorting,
- * because comparing all pairs would be too slow for millions of members.
+ * unknown.c: copies the members of an object that are no fields of its class to the stored form,
+ * with their bytes. If members have the same name, only the last one is copied. Repeated names are
+ * found by sorting, because comparing all pairs would be too slow for millions of members.
  */
 #include "model/content/class.h"
 
@@ -22,8 +22,8 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
-/* Finds the keys that occur again later in the object. Puts them at the start of `keys`, in the
- * order of the text, and returns their number. The rest of `keys` is then invalid. */
+/* Moves the keys that occur again later in the object to the start of `keys`, in the order of the
+ * text, and returns their number. Afterwards the other elements of `keys` are invalid. */
 static size_t find_superseded(slice *keys, size_t count)
 {
     size_t found = 0;
@@ -49,8 +49,7 @@ static void collect_keys(buf *keys, const content_class *class, scan_value objec
 
 void content_put_unknown(buf *out, const content_class *class, scan_value object)
 {
-    /* The size of the text limits the number of keys: a member has at least 5 bytes with its comma.
-     */
+    /* A member with its comma has at least 5 bytes, which limits the number of keys. */
     buf keys = BUF_INIT((object.text.len / 5 + 1) * sizeof(slice));
     collect_keys(&keys, class, object);
     if (!buf_ok(&keys)) {

@@ -1,6 +1,6 @@
 /*
- * value.c: functions for single values: the characters of a string token, white space, uris, the
- * sign of a number.
+ * value.c: functions for single values: the characters of string tokens, uris, and the sign of
+ * numbers.
  */
 #include "model/content/class.h"
 
@@ -55,8 +55,7 @@ slice content_trim(slice inside)
     return start ? (slice){start, (size_t)(end - start)} : (slice){inside.ptr, 0};
 }
 
-/* Returns true for a character that is invisible: a control character or one of Unicode's
- * Default_Ignorable_Code_Point. */
+/* Returns true for control characters and for Unicode's Default_Ignorable_Code_Point. */
 static bool is_invisible(uint32_t c)
 {
     static const struct {
@@ -104,12 +103,12 @@ int content_compare(slice a, slice b)
 /* --- uris --- */
 
 typedef struct uri_parts {
-    slice host; /* host name only, without user and port */
-    slice path; /* path with its leading slash, without query and fragment */
+    slice host; /* without user and port */
+    slice path; /* without query and fragment */
 } uri_parts;
 
-/* Returns the number of bytes before the first byte of `text` that is in `ends`, or the length of
- * `text`. */
+/* Returns the number of bytes before the first byte of `text` that is in `ends`. If there is no
+ * such byte, returns the length of `text`. */
 static size_t length_until(slice text, const char *ends)
 {
     size_t n = 0;
@@ -167,8 +166,7 @@ static bool has_control(slice text)
 
 bool content_uri_fits(slice uri, const char **must)
 {
-    /* A line feed in a uri would also break the plain text of a MultiFileContent, which has one uri
-     * a line. */
+    /* One reason: the plain text of a MultiFileContent has one uri a line. */
     *must = "must not hold control characters";
     if (has_control(uri))
         return false;

@@ -1,7 +1,8 @@
 /*
- * context.c: builds a context. Selects the entries of a path: the last compaction, the entries that
- * it keeps, and all after it. Collects the settings, and writes the report of repairs.
- * message_entry.c and message_card.c make the messages; the format_*.c files write them.
+ * context.c: selects the entries of a path that become a context: the last compaction, the entries
+ * that this compaction keeps, and all later entries. Also collects the settings, and writes the
+ * report of repairs. The messages are made in message_entry.c and message_card.c and written in the
+ * format_*.c files.
  */
 #include "model/session/context.h"
 
@@ -31,8 +32,7 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
-/* Copies the setting that an entry changes. The caller passes the entries in the order of the path,
- * so the last change of a setting wins. */
+/* The caller passes the entries in the order of the path, so the last change of a setting wins. */
 static void apply_settings(context_settings *settings, const session_entry *entry)
 {
     bool is_change = entry->kind == SESSION_MODEL_CHANGE;
@@ -48,8 +48,8 @@ static void apply_settings(context_settings *settings, const session_entry *entr
 
 /* --- which entries --- */
 
-/* Returns the index of the first entry that a compaction keeps, or the compaction's own index if it
- * keeps no entry that is before it on the path. */
+/* Returns the index of the first entry that a compaction keeps. If the compaction keeps no entry
+ * before it on the path, returns the index of the compaction itself. */
 static size_t first_kept(const session_entry *const *path, size_t compaction)
 {
     slice kept = path[compaction]->first_kept;
@@ -137,8 +137,8 @@ static void put_repair(buf *out, const context_repair *repair)
     buf_char(out, '}');
 }
 
-/* Counts the messages of a context after its repairs: without messages left out because they were
- * empty, and with a first user message that was inserted. */
+/* Counts the messages of a context after the repairs, without empty messages that were left out,
+ * and with a first user's message that was inserted. */
 static size_t count_after(const context *ctx)
 {
     size_t count = ctx->list.count;

@@ -1,7 +1,7 @@
 /*
  * context.h: builds the messages for an LLM from a path of entries or from the cards of a box:
  * selection, settings, repairs, formats, and digests for comparing two contexts. The same input
- * always produces the same bytes.
+ * produces the same bytes.
  */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H
@@ -9,32 +9,32 @@
 #include "cardbox/context.h"
 #include "model/session/message.h"
 
-/* Maximum bytes of a written context. Some models accept ten million tokens. */
+/* Maximum bytes of a written context. */
 #define CONTEXT_BYTES_MAX ((size_t)256 * 1024 * 1024)
 
 /*
- * Maximum bytes of the entries or cards from which the server or an ability builds a context.
- * Building a context of this size blocks a thread for about a tenth of a second. Anthropic's API
- * accepts requests of 32 MB.
+ * Maximum bytes of the entries or cards from which the server or an ability builds a context. The
+ * limit exists because building a context blocks a thread.
  */
 #define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
 
 /*
  * Builds the context of the last entry of `path`. The path begins at a root. `header`, the header
  * of the session, may be NULL. With `repair`, calls and results are paired, see context_pair. The
- * slices point into the entries and into `memory`. Returns false if out of memory.
+ * slices in `out` point into the header, the entries and `memory`. Returns false if memory is
+ * exhausted.
  */
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
                      size_t count, bool repair, arena *memory);
 
-/* Builds the context of a box from its cards in the order of the box. `cards` must not contain
- * cards that are missing in the store. */
+/* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
+ * that are missing in the store. Returns false if memory is exhausted. */
 bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
                       arena *memory);
 
 /* --- formats --- */
 
-/* The names of the formats in the order of cardbox_format, ended by NULL. */
+/* The names of the formats in the order of cardbox_format, then NULL. */
 extern const char *const CONTEXT_FORMATS[];
 
 bool context_format_of(cardbox_format *out, slice name);
@@ -45,8 +45,8 @@ typedef struct context_request {
     bool repair;
 } context_request;
 
-/* The digest of a prefix of a context: XXH3 with 128 bits, big-endian. It detects accidental
- * differences, not forged ones. */
+/* The digest of a prefix of a context: XXH3 with 128 bits, big-endian. A digest is for detecting
+ * accidental differences, not forged ones. */
 typedef struct context_digest {
     unsigned char bytes[16];
 } context_digest;
@@ -54,26 +54,26 @@ typedef struct context_digest {
 /* A written context. Anthropic's API gets the system text separately. */
 typedef struct context_output {
     buf messages;
-    buf system; /* the system text as a JSON array; empty: none, or it is in `messages` */
-    /* One digest for each message. The digest of a message covers the system text and all messages
-     * up to and including that one. */
+    buf system; /* the system text as a JSON array; empty: no text, or `messages` contains it */
+    /* One digest for each message. The digest of a message covers the system text, all earlier
+     * messages, and the message itself. */
     context_digest *digests;
     size_t count; /* number of messages, and of digests */
 } context_output;
 
 /*
- * Writes a context. If the context was built with `repair`, content that the API of the format
- * rejects is left out or replaced: messages without content, blank texts, unpaired surrogates. Most
- * of these repairs are added to ctx->repairs, so write a context only once. Returns false if out of
- * memory, or if the messages or the system text exceed ctx->most bytes. The caller frees `out` in
- * all cases.
+ * Writes a context. If the context was built with `repair`, the formats openai and anthropic leave
+ * out or replace content that their APIs reject, such as blank texts and unpaired surrogates. Most
+ * of these repairs are added to ctx->repairs, so a context may be written
+ * only once. Returns false if memory is exhausted, or if the messages or the system text exceed
+ * ctx->most bytes. The caller frees `out` with context_output_free in all cases.
  */
 bool context_write(context_output *out, context *ctx, cardbox_format format);
 
 void context_output_free(context_output *output);
 
-/* Compares the digests of two contexts. Returns the index of the first message that differs, or the
- * number of messages of the shorter context. */
+/* Compares the digests of two contexts. Returns the index of the first message that differs. If no
+ * message differs, returns the number of messages of the shorter context. */
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count);
 
@@ -84,7 +84,7 @@ void context_digest_text(char out[33], const context_digest *digest);
  * messages_after, and "repairs": an array of {"repair","entry"[,"call"]}. */
 void context_report(buf *out, const context *ctx);
 
-/* "dropped_message", "synthetic_result", ... */
+/* Returns the name of a repair, such as "dropped_message". */
 const char *context_repair_name(context_repair_kind kind);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * convert.c: converts the entries of a session one by one. A line that was converted before
  * contains its original line. If converting this original again makes the same line, the original
- * is written. Otherwise, for example after an edit, the line itself is converted.
+ * is written. Otherwise, for example after an edit, the converted line itself is converted.
  */
 #include "model/session/convert_internal.h"
 
@@ -13,11 +13,11 @@ typedef struct conversion {
     buf *out;
     const session_item *items;
     size_t count;
-    string_map calls; /* by call id: the index in `names` of the tool's name */
-    slice *names;     /* JSON */
+    string_map calls; /* maps call ids to indexes in `names` */
+    slice *names;     /* names of tools, as JSON */
     size_t name_count, name_capacity;
     size_t not_in_context; /* number of entries without a full counterpart */
-    session_position at;   /* the current position in the file that is written */
+    session_position at;   /* the present position in the converted file */
     arena *memory;
 } conversion;
 
@@ -54,9 +54,9 @@ void convert_put_original(buf *out, slice text)
 
 /* --- lines that were converted before --- */
 
-/* Reads the original entry from the member of a converted line that contains it. An original
- * without an id gets `id`, the id of the converted line. Returns false if the member contains no
- * entry, or if out of memory. */
+/* Reads the original entry from `original`, a member of a converted line. If the original has no
+ * id, it gets `id`, which is the id of the converted line. Returns false if the member contains no
+ * entry, or if memory is exhausted. */
 static bool read_original(session_entry *out, scan_value original, slice id, arena *memory)
 {
     session_line line;
@@ -73,8 +73,8 @@ static bool read_original(session_entry *out, scan_value original, slice id, are
     return true;
 }
 
-/* Writes the original line of an entry. Its id, parent and first kept entry are added if a reader
- * would otherwise find other ones at this position. */
+/* Writes the original line of an entry. If a reader would find another id, parent or first kept
+ * entry at this position, the right values are added to the line. */
 static void write_original(conversion *c, const session_item *item)
 {
     const session_entry *entry = item->entry;
@@ -93,7 +93,7 @@ static void write_original(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Frees a converted line. Returns true if the line was equal to `text` with a newline. */
+/* Returns true if the converted line `made` equals `text` with a line feed. Frees `made`. */
 static bool end_comparison(buf *made, slice text)
 {
     bool is_same =
@@ -125,8 +125,9 @@ static bool restore_pi(conversion *c, const session_item *item)
     return true;
 }
 
-/* Restores the plain entries that one line of pi was made from; each is the parent of the next.
- * Returns false, with nothing written, if the line contains no such entries or was edited. */
+/* Restores the plain entries that one line of pi was made from. Each of these entries is the parent
+ * of the next. Returns false, with nothing written, if the line contains no plain entries or was
+ * edited. */
 static bool restore_plain(conversion *c, const session_item *item)
 {
     scan_value originals = scan_find(item->entry->value, "plain"), original;
@@ -153,8 +154,8 @@ static bool restore_plain(conversion *c, const session_item *item)
     return ok;
 }
 
-/* Counts an entry without a full counterpart, unless it is a "custom" or "metadata" entry, which no
- * model reads. */
+/* Counts an entry without a full counterpart. "custom" and "metadata" entries are not counted,
+ * because no model reads them. */
 static void count_not_in_context(conversion *c, const session_entry *entry)
 {
     c->not_in_context += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
@@ -162,12 +163,12 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 
 /* --- pi to plain --- */
 
-/* Stands for the missing header of a pi file in the converted file, so that converting back makes
+/* Represents the missing header of a pi file in the converted file, so that converting back makes
  * no header. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Returns whether any entry depends on its line number: an entry without an id, or a compaction
- * that names its first kept entry by an index. */
+/* Returns true if the file has an entry that depends on line numbers: an entry without an id, or a
+ * compaction that names its first kept entry by an index. */
 static bool any_depends_on_position(const conversion *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -205,10 +206,10 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 /* --- plain to pi --- */
 
-/* Returns how many plain entries from index `at` on become one message of pi: an "assistant" or
- * "tool" entry, and the "tool" entries directly after it. Each of these "tool" entries must be the
- * only child of the entry before, which must have an id in its line and no label. The message gets
- * the id of the last entry. */
+/* Returns the number of plain entries from index `at` on that become one message of pi: an
+ * "assistant" or "tool" entry, and the "tool" entries directly after it. Each of these "tool"
+ * entries must be the only child of the entry before it, and this entry must have an id in its line
+ * and no label. */
 static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -256,8 +257,8 @@ static void add_call_names(conversion *c, const session_entry *entry)
     }
 }
 
-/* Returns the tool's name, as JSON, for a plain "tool_result" entry; empty if its call is unknown,
- * and for other entries. */
+/* Returns the JSON of the tool's name for a plain "tool_result" entry. The result is empty if the
+ * call of the entry is unknown, and for other entries. */
 static slice name_of(const conversion *c, const session_entry *entry)
 {
     uint32_t at = STRING_MAP_NONE;
@@ -269,9 +270,8 @@ static slice name_of(const conversion *c, const session_entry *entry)
     return at != STRING_MAP_NONE ? c->names[at] : (slice){"", 0};
 }
 
-/* Restores the header of pi from the first entry, if that is a converted header. Writes nothing if
- * the entry stands for a missing header. Returns false if the first entry is no converted header.
- */
+/* If the first entry is a converted header, restores the header of pi. If the entry represents a
+ * missing header, writes nothing. Returns false if the first entry is no converted header. */
 static bool restore_header(conversion *c)
 {
     scan_value original = scan_find(c->items[0].entry->value, "pi");
@@ -323,8 +323,7 @@ static void plain_to_pi(conversion *c, slice session_id)
     }
 }
 
-/* Returns the entries in the tree of a file, and their number in `count`. Returns NULL if out of
- * memory. */
+/* Returns the entries in the tree of a file; `count` receives their number. NULL: out of memory. */
 static session_item *items_of(const session_file *file, size_t *count, arena *memory)
 {
     const session_tree *tree = &file->tree;

@@ -1,8 +1,8 @@
 /*
- * convert_pi.c: writes plain entries as one line of pi. An "assistant" entry and the "tool" entries
- * after it become one message. The message gets the id of the last of these entries, so that the
- * children of that entry keep their parent. Provider and model are left out: plain entries have
- * neither, and invented values would change the session's settings.
+ * convert_pi.c: writes plain entries as one line of pi. If several entries become one message, the
+ * message gets the id of the last of these entries, so that the children of that entry keep their
+ * parent. Provider and model are left out, because invented values would change the session's
+ * settings.
  */
 #include "base/isotime.h"
 #include "model/session/convert_internal.h"
@@ -23,8 +23,7 @@ static void begin_block(blocks *b, const char *type)
     buf_printf(b->out, "{\"type\":\"%s\"", type);
 }
 
-/* Appends a block of type "text" or "thinking" with a string, unless the string is absent or empty.
- */
+/* If `string` is a string and not empty, appends a block of the type "text" or "thinking". */
 static void put_text(blocks *b, const char *type, scan_value string)
 {
     if (string.kind != SCAN_STRING || string.text.len == 2)
@@ -57,7 +56,7 @@ static void put_listed_calls(blocks *b, scan_value calls)
     }
 }
 
-/* Appends the content blocks that one "assistant" or "tool" entry becomes. */
+/* Appends the content blocks for one "assistant" or "tool" entry. */
 static void put_blocks(blocks *b, const session_entry *entry)
 {
     static const char *const NAMES[] = {"thinking", "toolCalls", "name"};

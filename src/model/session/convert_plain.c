@@ -1,7 +1,7 @@
 /*
  * convert_plain.c: writes an entry of pi as a line of plain. Several text blocks become one text.
- * An assistant's message that ended in an error or was aborted has no counterpart, because plain
- * has no field for errors.
+ * An assistant's message that ended in an error or was aborted has no counterpart, because
+ * "assistant" entries of plain have no field for errors.
  */
 #include "model/session/convert_internal.h"
 #include "model/session/message.h"
@@ -11,7 +11,7 @@
 typedef struct parts {
     buf content, thinking, calls;
     bool has_text, has_thinking;
-    bool is_partial; /* images or signatures of thinking were lost: plain has neither */
+    bool is_partial; /* true: the message has images or signatures, which plain can't express */
 } parts;
 
 static void add_text(buf *to, bool *has_any, scan_value string)
@@ -39,7 +39,7 @@ static void add_call(parts *p, scan_value block)
     buf_char(calls, '}');
 }
 
-/* Adds a block. Only texts are added from the result of a tool. */
+/* From the result of a tool, only text blocks are added. */
 static void add_block(parts *p, scan_value block, bool is_result)
 {
     scan_value type = scan_find(block, "type");
@@ -58,12 +58,12 @@ static void add_block(parts *p, scan_value block, bool is_result)
 
 static void read_parts(parts *p, const session_entry *entry)
 {
-    size_t most = 2 * entry->text.len + 512; /* enough: blocks are longer than separators */
+    size_t most = 2 * entry->text.len + 512; /* this suffices: blocks are longer than separators */
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 
     *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
-    if (entry->kind == SESSION_BRANCH_SUMMARY) /* with the introduction for the model */
+    if (entry->kind == SESSION_BRANCH_SUMMARY) /* plain has no entries for summaries */
         buf_text(&p->content, SESSION_BRANCH_BEGINS);
     if (entry->content.kind == SCAN_STRING)
         add_text(&p->content, &p->has_text, entry->content);
@@ -141,8 +141,8 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
         put_message(out, entry, &p);
     } else {
         buf_text(out, ",\"type\":\"metadata\"");
-        /* The index of the first kept entry is valid only in the original file, so its id is added.
-         */
+        /* The index of the first kept entry is valid only in the original file, so the id of this
+         * entry is added. */
         if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER &&
             entry->first_kept.ptr != NULL)
             buf_member_text(out, "firstKeptEntryId",

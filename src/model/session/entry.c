@@ -1,19 +1,19 @@
 /*
  * entry.c: reads an entry's line: type, id and parent, and the locations of its content.
  * message_entry.c reads the content itself. A line is rejected if its id is invalid, or if both
- * type and id are missing. Other invalid members are ignored.
+ * type and id are missing. Other invalid members are no reason to reject a line.
  */
 #include "model/session/entry.h"
 
 #include <stdio.h>
 
-/* For each type of entry: the role of the message that it becomes in a context, and the names of
- * the members that are read. An entry of type "message" has the role in its member "role" instead.
- */
+/* For each type of entry: the role of the message that the entry becomes in a context, and the
+ * names of members that are read. The role of a "message" entry is the member "role" of its
+ * message. */
 static const struct {
     const char *name;
     session_role role;
-    const char *content; /* name of the member with the content; NULL: none */
+    const char *content; /* name of the member with the content; NULL: no such member */
     const char *target;
     const char *label;
 } KINDS[SESSION_KINDS] = {
@@ -147,7 +147,7 @@ const char *session_make_id(slice owner, slice part, arena *memory)
     return made;
 }
 
-/* Every import of a file makes the same ids for its lines without one. */
+/* Each import of a file makes the same ids for lines without an id. */
 const char *session_line_id(slice file_id, uint64_t line, arena *memory)
 {
     char part[32];
@@ -167,7 +167,7 @@ static bool read_id(session_entry *entry, scan_value id, slice file_id, arena *m
     if (id.kind != SCAN_STRING)
         *reason = "id must be a string";
     else if (!session_text_of(&entry->id, id, memory) || !slice_is_id(entry->id, SESSION_ID_MAX))
-        *reason = "id must have 1 to 512 bytes without control characters";
+        *reason = "id must be 1 to 512 bytes of UTF-8 without control characters";
     return *reason == NULL;
 }
 
@@ -186,9 +186,8 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (slice){"", 0};
 }
 
-/* The members of an entry's body (its message, or the whole entry) that are read. One pass reads
- * them all, because a pass scans all bytes of the body. The names of the first three depend on the
- * entry's kind. */
+/* The members of an entry's body that are read. One pass reads all these members, because a pass
+ * scans all bytes of the body. The names of the first three members depend on the entry's kind. */
 enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
 enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 
@@ -203,7 +202,7 @@ static void read_message(session_entry *entry, const scan_value *found)
         (entry->role != SESSION_ROLE_BASH || found[BODY_EXCLUDED].kind != SCAN_TRUE);
 }
 
-/* Returns whether a key token equals `name`. Most keys already differ in the first letter. */
+/* The first letters are compared first, because most keys differ in them. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
@@ -263,8 +262,8 @@ static void name_body(const char **names, session_kind kind)
 
 enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
 
-/* Reads the members of an entry and those of its "message" in one pass, because most bytes of a
- * line are in its message. */
+/* Reads the members of an entry, and the members of its "message", in one pass, because most bytes
+ * of a line are in its message. */
 static void pick_line(scan_value line, scan_value *found, scan_value *body)
 {
     static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
@@ -289,8 +288,8 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
-/* Sets the fields of an entry that depend on its kind. `found` contains the members of its
- * "message"; for other kinds, the members of the entry are read into it. */
+/* `found` contains the members of the entry's "message". If the entry has no message, the members
+ * of the entry itself are read into `found`. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
     entry->kind = session_kind_named(entry->type);
@@ -341,8 +340,8 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     return !memory->failed;
 }
 
-/* A plain "tool" entry needs no params. A plain "assistant" entry may have toolCalls or thinking
- * instead of content. */
+/* In the plain dialect, a "tool" entry needs no params, and an "assistant" entry may have toolCalls
+ * or thinking instead of content. */
 const char *session_entry_lacks(const session_entry *entry)
 {
     static const char *const INSTEAD[] = {"toolCalls", "thinking"};

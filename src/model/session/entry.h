@@ -1,6 +1,6 @@
 /*
  * entry.h: one entry of a session in either dialect: its id, parent id and kind, and slices of its
- * line. Nothing here looks at other entries.
+ * line. An entry is read without looking at other entries.
  */
 #ifndef MODEL_ENTRY_H
 #define MODEL_ENTRY_H
@@ -14,10 +14,10 @@
 
 typedef enum session_dialect { SESSION_PLAIN, SESSION_PI } session_dialect;
 
-/* The kind of an entry, from its member "type". Both dialects have labels and session_info; every
- * other type belongs to one dialect. */
+/* The kind of an entry, from its member "type". Both dialects have labels and session_info. The
+ * other known types belong to one dialect. */
 typedef enum session_kind {
-    SESSION_OTHER = 0, /* an unknown type; such an entry is still part of the tree */
+    SESSION_OTHER = 0, /* an unknown type; entries of unknown types are still part of the tree */
     SESSION_MESSAGE,
     SESSION_THINKING_LEVEL_CHANGE,
     SESSION_MODEL_CHANGE,
@@ -43,19 +43,20 @@ typedef enum session_role {
     SESSION_ROLE_ASSISTANT,
     SESSION_ROLE_TOOL_RESULT,
     SESSION_ROLE_BASH,
-    SESSION_ROLE_CUSTOM, /* "custom", which version 2 called hookMessage */
+    SESSION_ROLE_CUSTOM, /* "custom", or its older name "hookMessage" */
     SESSION_ROLE_SYSTEM
 } session_role;
 
 typedef enum session_parent {
-    SESSION_PARENT_ABSENT = 0, /* no parentId: a root. If the entry has no id either, the previous
-                                  entry is its parent */
-    SESSION_PARENT_NULL,       /* parentId is null or "": a root */
+    SESSION_PARENT_ABSENT = 0, /* no parentId: an entry with an id is a root; the parent of an entry
+                                  without an id is the previous entry */
+    SESSION_PARENT_NULL,       /* parentId is null or "": the entry is a root */
     SESSION_PARENT_NAMED,
-    SESSION_PARENT_UNUSABLE /* parentId is no valid id: a root, counted as a missing parent */
+    SESSION_PARENT_UNUSABLE /* parentId is no valid id: like an id that no entry has */
 } session_parent;
 
-/* Members of an entry's body (its message, or the whole entry) that are read for all kinds. */
+/* Members of an entry's body that are read for all kinds of entries. The body is the message of a
+ * "message" entry, or any other entry as a whole. */
 typedef enum session_field {
     SESSION_FIELD_API,
     SESSION_FIELD_STOP_REASON,
@@ -69,79 +70,80 @@ enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
 
 typedef struct session_entry {
     uint64_t line;  /* line number, from 1 */
-    slice text;     /* the line's JSON, exactly */
+    slice text;     /* the exact bytes of the line's JSON */
     unsigned flags; /* SCAN_HAS_ flags of the text */
     session_kind kind;
     session_role role;
-    slice type;      /* decoded if possible */
-    slice id;        /* decoded; see session_entry_read for a line without one */
-    bool id_is_made; /* the line has no id, so one was made */
+    slice type;      /* the member "type", decoded; empty if it can't be decoded */
+    slice id;        /* the id, decoded; session_entry_read makes an id if the line has none */
+    bool id_is_made; /* true: the line has no id, so an id was made */
     session_parent parent_state;
     slice parent;       /* parentId, decoded; set only for SESSION_PARENT_NAMED */
-    slice timestamp;    /* JSON, a string or a number; {NULL, 0} if absent */
-    bool in_context;    /* may become a message for an LLM */
+    slice timestamp;    /* JSON, a string or a number; otherwise {NULL, 0} */
+    bool in_context;    /* true: the entry may become part of a message for a model */
     scan_value value;   /* the whole object */
-    scan_value body;    /* the value of "message" in a "message" entry, else the whole object */
-    scan_value content; /* the body's content, summary, output or params; SCAN_NONE: absent */
+    scan_value body;    /* the message of a "message" entry, or any other entry as a whole */
+    scan_value content; /* content of the body, such as "content" or "summary"; SCAN_NONE: absent */
     scan_value target; /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId or toolCallId */
     scan_value label;  /* the text of a label, the name of a session_info */
     slice first_kept;  /* decoded id of the first entry that a compaction keeps; empty: none; ptr
-                          NULL: the line has an index, which the reader of the file resolves */
+                          NULL: the line has an index, which the caller must resolve */
     scan_value fields[SESSION_FIELDS]; /* members of the body */
 } session_entry;
 
 /*
- * Reads the entry of a line whose kind is SESSION_LINE_ENTRY. The slices point into the line and
- * into `memory`. If the line has no id, one is made from the line number and `file_id`, the id of
- * the file's header (or empty). So the ids of entries do not depend on the id of the session that
+ * Reads the entry of a line whose kind is SESSION_LINE_ENTRY. The slices in `out` point into the
+ * line and into `memory`. If the line has no id, an id is made from the line number and `file_id`,
+ * which is the id of the file's header (or empty). So this id does not depend on the session that
  * the file is imported to. Returns false if the line is no entry, with a static text in `*reason`,
- * or if out of memory, with NULL in `*reason`.
+ * or if memory is exhausted, with NULL in `*reason`.
  */
 bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason);
 
-/* Makes a session_line from the JSON of a stored entry, which was checked when it was stored.
- * Returns false if the JSON is no object. */
+/* Makes a session_line from the JSON of a stored entry, without checking the JSON again. Returns
+ * false if the JSON is no object. */
 bool session_line_from_store(session_line *out, slice text);
 
-/* Returns which setting an entry changes: "model" or "thinking"; NULL: none. */
+/* Returns the setting that an entry changes: "model" or "thinking"; NULL: the entry changes none.
+ */
 const char *session_entry_sets(const session_entry *entry);
 
-/* The header of a file. Only headers of version 1 contain provider, model and thinking level. */
+/* The header of a file. Headers of version 1 may contain provider, model and thinking level. */
 typedef struct session_header {
     slice text;
-    slice id;                                   /* decoded; empty: none, or not a valid id */
+    slice id;                                   /* decoded; empty: the header has no valid id */
     slice timestamp;                            /* JSON */
-    scan_value provider, model, thinking_level; /* SCAN_NONE if absent */
+    scan_value provider, model, thinking_level; /* SCAN_NONE: absent */
 } session_header;
 
 bool session_header_read(session_header *out, const session_line *line, arena *memory);
 
-/* Returns the name of the member that an entry lacks, if a model would read nothing without it;
- * NULL: it lacks none. */
+/* If an entry lacks a member without which a model would read nothing, returns a description of
+ * this member, such as "content". Otherwise returns NULL. */
 const char *session_entry_lacks(const session_entry *entry);
 
-/* Returns why an entry is never part of a context: its type is unknown, or it has no content
- * although its kind requires some. Returns NULL for all other entries, also for a result whose call
- * is missing. */
+/* Returns a reason if an entry is never part of a context because its type is unknown, or because
+ * it has no content although its kind requires content. Otherwise returns NULL, also for labels and
+ * settings, which are no messages. */
 #define SESSION_UNKNOWN_TYPE "an entry of an unknown type is never part of a context"
 #define SESSION_NO_CONTENT   "an entry without content is never part of a context"
 const char *session_entry_not_in_context(const session_entry *entry);
 
-/* The names of the dialects by session_dialect, ended by NULL. */
+/* The names of the dialects, in the order of session_dialect, then NULL. */
 extern const char *const SESSION_DIALECTS[];
 
 /* Returns "plain" or "pi"; NULL for a negative number, which stands for an unknown dialect. */
 const char *session_dialect_name(int dialect);
 
-/* Returns the session_dialect with this name; -1: there is none. */
+/* Returns the session_dialect with this name; -1: no dialect has this name. */
 int session_dialect_named(slice name);
 
 /* Returns the dialect of a kind. Labels and session_info count as pi, unknown kinds as plain. */
 session_dialect session_kind_dialect(session_kind kind);
 
-/* Returns whether a kind belongs to one dialect only. Labels and session_info belong to both, and
- * an unknown kind to neither. */
+/* Returns true if a kind belongs to one dialect only. Labels and session_info belong to both
+ * dialects, and SESSION_OTHER to neither. */
 bool session_kind_has_dialect(session_kind kind);
 
 /* Returns the type of a kind: "message", "tool_result", ...; "" for SESSION_OTHER. */
@@ -151,35 +153,35 @@ const char *session_kind_name(session_kind kind);
 session_kind session_kind_named(slice type);
 
 /* Returns the role that is stored and shown for an entry: "user", "assistant", "tool" or "system";
- * NULL: none. */
+ * NULL: no role. */
 const char *session_role_shown(session_role role);
 
-/* Makes the id of an entry whose line has none, from the id of the file's header and the line
+/* Makes an id for an entry whose line has no id, from the id of the file's header and the line
  * number. NULL: out of memory. */
 const char *session_line_id(slice file_id, uint64_t line, arena *memory);
 
 /* Makes a UUIDv7 from the id of an owner and the name of a part of this owner. The same arguments
- * always make the same id. NULL: out of memory. */
+ * make the same id. NULL: out of memory. */
 const char *session_make_id(slice owner, slice part, arena *memory);
 
-/* Appends the members id and parentId, and timestamp if it is not empty. */
+/* Appends the members id and parentId, and the member timestamp if `timestamp` is not empty. */
 void session_put_links(buf *out, slice id, slice parent, slice timestamp);
 
-/* Decodes a JSON string. `out` points into the value if that has no escapes, else into `memory`.
- * Returns false if the value is no string, contains NUL or half a surrogate pair, or if out of
- * memory (then memory->failed). */
+/* Decodes a JSON string. If the string has no escapes, `out` points into it, otherwise into
+ * `memory`. Returns false if the value is no string or contains NUL or half a surrogate pair, or if
+ * memory is exhausted (then memory->failed is true). */
 bool session_text_of(slice *out, scan_value string, arena *memory);
 
-/* Reads several members of an object in one pass. If an object has a name twice, the last value is
- * returned. Absent members, and those whose name is NULL, become SCAN_NONE. */
+/* Reads several members of an object in one pass. If a member occurs twice, its last value is
+ * returned. The values of absent members, and of names that are NULL, become SCAN_NONE. */
 void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count);
 
-/* Like session_pick, for the value at the current position of a walk. Moves the walk past this
- * value and returns it. */
+/* Like session_pick, for the value at the current position of a walk. Returns this value, and moves
+ * the walk past it. */
 scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
                              size_t count);
 
-/* Returns whether a value is a string equal to `text`. */
+/* Returns true if a value is a string whose decoded text equals `text`. */
 bool session_string_is(scan_value value, const char *text);
 
 #endif

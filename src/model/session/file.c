@@ -1,5 +1,5 @@
 /*
- * file.c: reads a file's lines, builds the tree of its entries, and fills the report.
+ * file.c: reads the lines of a session file, builds the tree of the entries, and fills the report.
  */
 #include <stdlib.h>
 #include "model/session/file.h"
@@ -12,8 +12,8 @@ static int compare_lines(const void *key, const void *entry)
     return (*line > at->line) - (*line < at->line);
 }
 
-/* Finds the first kept entry that a compaction of version 1 names by an index. The kept entry must
- * be before the compaction. */
+/* A compaction of version 1 names its first kept entry by an index. The kept entry must be before
+ * the compaction. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;
@@ -62,7 +62,6 @@ static bool read_line(session_file *file, const session_line *line)
     return ok && !file->report.memory.failed;
 }
 
-/* Reports duplicates, conflicts, cycles and missing parents. */
 static void add_node_issues(session_file *file)
 {
     for (uint32_t i = 0; i < file->tree.count; i++) {
@@ -80,9 +79,8 @@ static void add_node_issues(session_file *file)
     }
 }
 
-/* Returns the dialect of a file. A file with a header is in the pi dialect. Without a header, the
- * first entry of a type that only one dialect has decides; if there is none, the dialect is plain.
- */
+/* A file with a header has the dialect pi. A file without a header has the dialect of the first
+ * entry whose type only one dialect has; without such an entry, the dialect is plain. */
 static session_dialect dialect_of(const session_file *file)
 {
     if (file->has_header)

@@ -11,8 +11,8 @@ typedef struct session_file {
     session_dialect dialect;
     bool has_header;
     session_header header;
-    session_entry *entries; /* all valid entries, including duplicates and conflicts, which are not
-                               in the tree */
+    session_entry *entries; /* all valid entries, also duplicates and conflicts, which are not part
+                               of the tree */
     size_t count, capacity;
     session_tree tree;
     session_report report;
@@ -20,9 +20,9 @@ typedef struct session_file {
     arena memory;
 } session_file;
 
-/* Reads a file. An entry without an id gets one made from the header's id and its line number. The
- * slices point into `bytes` and into `out->memory`. Returns false if out of memory. The caller
- * frees `out` in all cases. */
+/* Reads a file. For an entry without an id, an id is made from the header's id and the entry's line
+ * number. The slices in `out` point into `bytes` and into out->memory. Returns false if memory is
+ * exhausted. The caller frees `out` with session_file_free in all cases. */
 bool session_file_read(session_file *out, slice bytes);
 
 void session_file_free(session_file *file);

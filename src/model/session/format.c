@@ -31,8 +31,8 @@ bool context_format_of(cardbox_format *out, slice name)
 
 /* --- texts --- */
 
-/* Appends the inside of a string with U+FFFD for each unpaired surrogate: APIs that decode JSON to
- * UTF-8 reject unpaired surrogates. */
+/* Appends the inside of a string, in which U+FFFD replaces each unpaired surrogate, because APIs
+ * that decode JSON to UTF-8 reject unpaired surrogates. */
 static void put_without_halves(buf *out, slice inside)
 {
     slice rest = inside, from = inside;
@@ -119,7 +119,7 @@ static bool reserve_digest(context_output *out)
 {
     size_t count = out->count;
 
-    if ((count & (count - 1)) != 0) /* the array is full at 0 and at each power of two */
+    if ((count & (count - 1)) != 0) /* the array is full if `count` is 0 or a power of two */
         return true;
     context_digest *more = reallocarray(out->digests, count == 0 ? 1 : count * 2, sizeof(*more));
     if (more != NULL)
@@ -127,8 +127,7 @@ static bool reserve_digest(context_output *out)
     return more != NULL;
 }
 
-/* Updates the digest of a prefix for one more message: the new digest is a hash of the old digest
- * and of the message's hash. */
+/* The new digest of the prefix is a hash of the old digest and of the hash of the added bytes. */
 static void chain(context_digest *prefix, slice added)
 {
     struct {
@@ -186,7 +185,7 @@ void context_output_free(context_output *output)
     output->count = 0;
 }
 
-/* A binary search is possible because each digest covers all messages up to its own. */
+/* A binary search is possible because the digest of a message also covers all earlier messages. */
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count)
 {

@@ -10,26 +10,26 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool repairs_text;     /* true: text that the API rejects is left out or replaced */
+    bool repairs_text;     /* true: text that an API rejects is left out or replaced */
     size_t from;           /* offset of the current message in out->messages */
-    context_digest prefix; /* digest of all messages that were ended so far */
+    context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
 
-/* Begins a message, with a comma before it if it is not the first. */
+/* Begins a message. Before any but the first message, writes a comma. */
 void context_begin_message(context_writer *w);
 
-/* Ends a message and computes the digest of the prefix that ends here. */
+/* Ends a message and computes the digest of the prefix that ends with this message. */
 void context_end_message(context_writer *w);
 
-/* Adds the system text to the digests of all messages that follow. */
+/* Includes the system text in the digests of the messages that are written later. */
 void context_digest_system(context_writer *w);
 
-/* Appends a text as the inside of a JSON string: escaped if is_raw, and with unpaired surrogates
- * replaced if the writer repairs. */
+/* Appends a text as the inside of a JSON string. If text.is_raw, the text is escaped. Otherwise, if
+ * w->repairs_text, unpaired surrogates are replaced. */
 void context_put_inside(context_writer *w, buf *out, context_text text);
 
-/* Appends JSON. Each '$' in `form` is replaced by the inside of a JSON string, which is the next
- * argument, a context_text. */
+/* Appends the JSON in `form`. Each '$' in `form` is replaced by the next argument, a context_text,
+ * as the inside of a JSON string. */
 void context_put_form(context_writer *w, buf *out, const char *form, ...);
 
 /* Appends {"type":"text","text":...}. */
@@ -41,14 +41,14 @@ static inline context_text context_inside(slice inside)
     return (context_text){inside, false};
 }
 
-/* Returns whether a text is empty or consists of white space. */
+/* Returns true if a text is empty or consists of white space. */
 bool context_is_blank(context_text text);
 
-/* Returns whether a part is left out. If the writer repairs, these are the blank texts, otherwise
- * none. */
+/* Returns true if a part must be left out: a writer with repairs_text leaves out blank texts, any
+ * other writer leaves out no parts for this reason. */
 bool context_is_empty(const context_writer *w, const context_part *part);
 
-/* Writes all messages. */
+/* Write the messages of a context in one of the formats. */
 void context_write_openai(context_writer *w);
 void context_write_anthropic(context_writer *w);
 void context_write_entries(context_writer *w);

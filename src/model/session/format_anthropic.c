@@ -1,7 +1,7 @@
 /*
- * format_anthropic.c: writes messages for Anthropic's API. Its messages alternate between user and
- * assistant, so consecutive messages of one role become one, here called a turn. Results are blocks
- * of a user's turn. The system text is written separately.
+ * format_anthropic.c: writes messages for Anthropic's API, alternating between user and assistant:
+ * consecutive messages of one role become one message, here called a turn. Results are blocks of a
+ * user's turn. The system text is written separately.
  */
 #include "model/session/format.h"
 #include "model/content/class.h"
@@ -32,8 +32,8 @@ static void open_turn(turns *t, side wanted)
 }
 
 /* Begins a block, and a new turn if the role changes. A turn begins with its first block, so no
- * turn is empty. A repaired context never begins with the assistant: a user's turn is inserted
- * before. */
+ * turn is empty. If a repaired context would begin with the assistant, a user's turn is inserted at
+ * its start. */
 static buf *begin_block(turns *t, const context_message *message)
 {
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
@@ -78,9 +78,9 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
                          part->text, context_inside(part->signature));
 }
 
-/* Writes the arguments of a call as an object, which Anthropic's API requires. An object, or one in
- * a string, keeps its bytes. Absent, null and "" become {}; other values are wrapped in an object.
- * Unpaired surrogates occur only in strings, so they can be replaced in a whole object at once. */
+/* Writes the arguments of a call as an object, which Anthropic's API requires. An object, also as
+ * JSON in a string, is written without changes except of unpaired surrogates. Absent, null and ""
+ * become {}; other values are wrapped in an object. */
 static void put_input(turns *t, buf *out, scan_value arguments)
 {
     scan_value object = arguments;
@@ -110,20 +110,20 @@ static void put_call(turns *t, buf *out, const context_part *part)
 
 /* --- messages --- */
 
-/* Returns true if a text certainly ends in a visible ASCII character, as most texts do. If it
- * returns false, the text may still end so. */
+/* A fast check: true means that the text ends in a visible ASCII character. False means that the
+ * end of the text is unknown. */
 static bool ends_plainly(slice inside)
 {
-    size_t tail =
-        inside.len < 6 ? inside.len : 6; /* if the text ends in an escape, its backslash is here */
+    /* an escape has at most 6 bytes, from its backslash on */
+    size_t tail = inside.len < 6 ? inside.len : 6;
     const char *end = inside.ptr + inside.len;
 
     return tail > 0 && end[-1] > ' ' && end[-1] < 0x7F && memchr(end - tail, '\\', tail) == NULL;
 }
 
-/* Removes white space at the end of an assistant's text: Anthropic's API rejects it in the last
- * message. White space is removed from every text of the assistant, since later messages must not
- * change the bytes of earlier ones. */
+/* Removes white space at the end of an assistant's text, because Anthropic's API rejects such white
+ * space in the last message. This is done in all of the assistant's messages, since a later message
+ * must not change the bytes of earlier messages. */
 static context_text without_end(context_text text)
 {
     if (text.is_raw) {
@@ -146,8 +146,9 @@ static bool is_sent(const turns *t, const context_part *part)
            (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
 }
 
-/* Returns the last part of a message to send; NULL: none. In a repaired context, the last part is
- * never thinking, because Anthropic's API rejects an assistant's message that ends in thinking. */
+/* Returns the last part of a message that is written; NULL: no part is written. In a repaired
+ * context, thinking is not returned, because Anthropic's API rejects an assistant's message that
+ * ends in thinking. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
     const context_part *last = NULL;

@@ -1,6 +1,6 @@
 /*
- * format_entries.c: writes the entries or cards that became messages, unchanged. A synthetic result
- * is written like its call: as an entry of the same dialect, or as a card.
+ * format_entries.c: writes the original JSON of the entries or cards that became messages. A
+ * synthetic result is written as an entry of the dialect of its call, or as a card.
  */
 #include "model/session/format.h"
 
@@ -40,7 +40,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
 
 void context_write_entries(context_writer *w)
 {
-    slice parent = {"", 0}; /* parent of synthetic results: their call's message */
+    slice parent = {"", 0}; /* parent of synthetic results: the last assistant's message */
 
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)

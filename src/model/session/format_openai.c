@@ -1,7 +1,7 @@
 /*
  * format_openai.c: writes messages for OpenAI's chat completions API. An assistant's content is one
- * string, because many servers of this API accept nothing else. Thinking is left out. A tool's
- * message contains only text, so images of results follow in a user's message.
+ * string or null, because many servers of this API accept no list of parts. Thinking is left out. A
+ * tool's message contains only text, so images of results follow in a user's message.
  */
 #include "model/session/format.h"
 
@@ -20,7 +20,8 @@ static void put_part(context_writer *w, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
-/* For each context_part_kind, the number of parts of a message that are not left out. */
+/* For each context_part_kind, the number of parts of a message for which context_is_empty() is
+ * false. */
 typedef struct part_counts {
     size_t of[CONTEXT_CALL + 1];
 } part_counts;
@@ -34,7 +35,7 @@ static part_counts count_parts(const context_writer *w, const context_message *m
     return counts;
 }
 
-/* Writes all texts of a message as one JSON string, with `between` between them. */
+/* Writes the texts of a message as one JSON string, with `between` between two texts. */
 static void put_texts(context_writer *w, const context_message *message, const char *between)
 {
     buf *out = &w->out->messages;
@@ -67,8 +68,9 @@ static void put_list(context_writer *w, const context_message *message)
     buf_char(out, ']');
 }
 
-/* Writes a user's or system message. The content is one string in a system message, and in a user's
- * message with at most one text and no image; otherwise it is a list of parts. */
+/* Writes a user's or system message. The content of a system message is one string. The content of
+ * a user's message is one string if it has at most one text and no image, otherwise a list of
+ * parts. */
 static void put_message(context_writer *w, const context_message *message, const char *role)
 {
     part_counts counts = count_parts(w, message);
@@ -84,8 +86,8 @@ static void put_message(context_writer *w, const context_message *message, const
     context_end_message(w);
 }
 
-/* Returns the arguments of a call as a string of JSON, which the chat completions API requires. An
- * object becomes a string with its exact bytes, escaped. */
+/* Returns the arguments of a call as a string with JSON, which the chat completions API requires.
+ * The string for an object contains the exact bytes of the object, escaped. */
 static context_text arguments_of(scan_value arguments)
 {
     if (arguments.kind == SCAN_STRING && arguments.text.len > 2)
@@ -150,8 +152,8 @@ static void put_result(context_writer *w, const context_message *message)
     context_end_message(w);
 }
 
-/* Writes the images of the results from `from` up to `end`, which is excluded, as one user's
- * message. Writes nothing if there are no images. */
+/* Writes the images of the results from `from` to before `end` as one user's message. If the
+ * results have no images, writes nothing. */
 static void put_images(context_writer *w, const context_message *from, const context_message *end)
 {
     buf *out = &w->out->messages;
@@ -177,7 +179,7 @@ static void put_images(context_writer *w, const context_message *from, const con
     }
 }
 
-/* Writes consecutive results, then their images. Returns the first message after the results. */
+/* Returns the first message after the consecutive results that begin with `from`. */
 static const context_message *put_results(context_writer *w, const context_message *from)
 {
     const context_message *at = from;
@@ -188,8 +190,7 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Returns whether a message is written. In a repaired context, messages without content for the
- * chat completions API are left out. */
+/* In a repaired context, messages without content for the chat completions API are left out. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
     part_counts counts = count_parts(w, message);

@@ -1,6 +1,6 @@
 /*
- * line.c: divides a session file into lines and classifies them. Any bytes are accepted: each byte
- * is part of a line.
+ * line.c: divides a session file into lines and classifies the lines. Any bytes are accepted: each
+ * byte is part of a line.
  */
 #include "model/session/line.h"
 
@@ -29,7 +29,6 @@ void session_lines_give(session_lines *lines, slice bytes, bool is_last)
     lines->is_last = is_last;
 }
 
-/* Removes the first `len` bytes from lines->rest and returns them. */
 static slice take_bytes(session_lines *lines, size_t len)
 {
     slice taken = {lines->rest.ptr, len};
@@ -39,8 +38,8 @@ static slice take_bytes(session_lines *lines, size_t len)
     return taken;
 }
 
-/* Reads one line with its end. Returns false if there is no complete line. The bytes of a line over
- * the limit are skipped as they arrive, so a stream needs memory for one line only. */
+/* The bytes of a line over the limit are skipped as they arrive, so that a stream needs memory for
+ * one line only. */
 static bool cut_line(session_lines *lines, session_line *out)
 {
     const char *end = lines->rest.len > 0 ? memchr(lines->rest.ptr, '\n', lines->rest.len) : NULL;
@@ -63,8 +62,8 @@ static bool is_around(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
-/* Sets the text of a line: its bytes without white space and NULs at both ends, and without a byte
- * order mark at the start of the file. */
+/* The text of a line is without white space and NULs at both ends. At the start of the file, a byte
+ * order mark is left out too. */
 static void find_text(session_line *line)
 {
     const char *from = line->whole.ptr, *to = from + line->whole.len;
@@ -85,7 +84,7 @@ static void set_bad(session_line *line, const char *reason, size_t at)
     line->reason_at = at;
 }
 
-/* Returns whether an object is a header: its type is "session" and it has no parentId. */
+/* A header has the type "session" and no parentId. */
 static bool is_header(scan_value object)
 {
     scan_value type = scan_find(object, "type");
@@ -152,7 +151,7 @@ int64_t session_gaps_line(const session_gaps *gaps, scan_value index, int64_t en
     if (index.kind != SCAN_NUMBER || !scan_integer(index.text, &number) || number < 0 ||
         number >= end)
         return -1;
-    while (low < high) { /* finds the number of gaps before the line with this index */
+    while (low < high) { /* sets `low` to the number of gaps before the line with this index */
         size_t middle = low + (high - low) / 2;
         if (gaps->lines[middle] - (int64_t)middle <= number)
             low = middle + 1;

@@ -1,5 +1,5 @@
 /*
- * message.c: functions that build messages, used for entries, cards and dialogues.
+ * message.c: functions that build the messages of a context.
  */
 #include "model/session/message.h"
 
@@ -119,7 +119,8 @@ bool context_call_is_open(const context *ctx, slice call)
     return string_map_get(&ctx->open_calls, call) == 1;
 }
 
-/* Makes an id for a call that has none, from the id of its message and its position in it. */
+/* Makes an id for a call without an id, from the id of the message and the position of the call in
+ * the message. */
 static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);
@@ -158,8 +159,7 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
 
 /* --- blocks --- */
 
-/* The members that blocks of content may have, of all types together. One pass over a block reads
- * them all. */
+/* The members of blocks of all types. One pass over a block reads all of its members. */
 enum {
     BLOCK_TYPE,
     BLOCK_TEXT,
@@ -184,7 +184,7 @@ static void add_thinking(context *ctx, context_message *message, const scan_valu
     context_add_part(ctx, message, part);
 }
 
-/* Returns whether models accept images of this MIME type. */
+/* Models accept images of these MIME types. */
 static bool is_image(scan_value mime)
 {
     static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -208,8 +208,7 @@ static bool add_image(context *ctx, context_message *message, const scan_value *
     return true;
 }
 
-/* Adds a block of content. Returns false if no model accepts such a block in a message of this
- * role. */
+/* Returns false, with nothing added, if such a block can't be sent in a message of this role. */
 static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];

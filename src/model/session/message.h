@@ -1,7 +1,7 @@
 /*
- * message.h: the messages of a context, made from entries of either dialect or from cards. Texts
- * are slices of the originals and are not decoded, so numbers, the order of keys and escapes are
- * unchanged. The format_*.c files write the messages for an API.
+ * message.h: the messages of a context, made from entries of either dialect or from cards. Most
+ * texts are slices of the originals and are not decoded, so that numbers, the order of keys and
+ * escapes are unchanged. The format_*.c files write the messages for an API.
  */
 #ifndef MODEL_MESSAGE_H
 #define MODEL_MESSAGE_H
@@ -23,10 +23,10 @@ typedef enum context_part_kind {
     CONTEXT_CALL
 } context_part_kind;
 
-/* A text that is written inside a JSON string. */
+/* A text that is to be written inside a JSON string. */
 typedef struct context_text {
     slice bytes;
-    bool is_raw; /* true: not escaped yet; false: the inside of a JSON string */
+    bool is_raw; /* true: `bytes` is not escaped; false: `bytes` is the inside of a JSON string */
 } context_text;
 
 typedef struct context_part {
@@ -34,12 +34,12 @@ typedef struct context_part {
     context_part_kind kind;
     context_text text;     /* the text of a text part or of thinking */
     slice signature;       /* signature of thinking, inside of a JSON string; empty: none */
-    bool is_redacted;      /* redacted thinking: it has a signature and no text */
+    bool is_redacted;      /* true for redacted thinking: only the signature is written */
     slice mime, data, url; /* an image, insides of JSON strings: mime and data, or url */
-    slice call;            /* the id of a call, decoded if possible; its results have the same id */
+    slice call;            /* the id by which a call and its results match, decoded if possible */
     slice call_id;         /* inside of a JSON string: the id to write, which a repair may change */
-    slice name;            /* inside of a JSON string: the tool's name */
-    scan_value arguments;  /* arguments of a call; SCAN_NONE: absent; a string contains JSON */
+    slice name;            /* inside of a JSON string: the name of the called tool */
+    scan_value arguments;  /* arguments of a call, perhaps JSON in a string; SCAN_NONE: absent */
 } context_part;
 
 typedef enum context_origin { CONTEXT_OF_PI, CONTEXT_OF_PLAIN, CONTEXT_OF_CARD } context_origin;
@@ -48,7 +48,7 @@ typedef enum context_origin { CONTEXT_OF_PI, CONTEXT_OF_PLAIN, CONTEXT_OF_CARD }
 typedef struct context_source {
     struct context_source *next;
     slice id;
-    slice text; /* the JSON of the entry or card, unchanged */
+    slice text; /* the JSON of the entry or card, with its original bytes */
 } context_source;
 
 typedef struct context_message {
@@ -56,14 +56,14 @@ typedef struct context_message {
     context_role role;
     context_origin origin;
     context_source *sources, *last_source; /* a synthetic result has no source */
-    slice id;   /* id of the first source; of a synthetic result: a made id */
-    slice time; /* JSON; {NULL, 0}: unknown */
+    slice id;   /* id of the first source; a synthetic result gets an id from its call */
+    slice time; /* JSON; {NULL, 0}: the time is unknown */
     context_part *parts, *last_part;
     size_t part_count;
-    bool has_failed;              /* an assistant's message that ended in error or was aborted */
-    bool is_synthetic;            /* a result that was added for a call without one */
-    bool is_error;                /* the result of a failed call */
-    slice call, call_id, name;    /* id and tool of the call of a result, as in context_part */
+    bool has_failed;              /* true: an assistant's message ended in error or was aborted */
+    bool is_synthetic;            /* true: a result that was added for a call without a result */
+    bool is_error;                /* true: the result of a failed call */
+    slice call, call_id, name;    /* for a result: id and tool of its call, as in context_part */
     struct context_call *calls;   /* used only by pair.c: the calls of the message */
     struct context_call *answers; /* used only by pair.c: the call that a result answers */
 } context_message;
@@ -73,33 +73,32 @@ typedef struct context_list {
     size_t count;
 } context_list;
 
-/* Changes that make a model's API accept the messages. */
+/* The changes that make a model's API accept the messages of a context. */
 typedef enum context_repair_kind {
-    CONTEXT_DROPPED_MESSAGE,  /* an assistant's message that ended in error or was aborted */
-    CONTEXT_DROPPED_RESULT,   /* the result of a call in a dropped message */
-    CONTEXT_ORPHAN_RESULT,    /* a result without a call: dropped */
-    CONTEXT_SECOND_RESULT,    /* a second result of a call: dropped */
-    CONTEXT_MOVED_RESULT,     /* a result after other messages: moved directly behind its call */
+    CONTEXT_DROPPED_MESSAGE, /* an assistant's message with has_failed was left out */
+    CONTEXT_DROPPED_RESULT,  /* a result was left out, because the message of its call is dropped */
+    CONTEXT_ORPHAN_RESULT,   /* a result without a call was left out */
+    CONTEXT_SECOND_RESULT,   /* a further result of a call with a result was left out */
+    CONTEXT_MOVED_RESULT,    /* a result after other messages was moved to its call */
     CONTEXT_SYNTHETIC_RESULT, /* a synthetic result was added */
-    CONTEXT_CALL_ID,          /* a call id that occurs twice or that APIs reject: replaced */
-    CONTEXT_TOOL_NAME,        /* a tool's name that APIs reject: replaced */
-    CONTEXT_DROPPED_BLOCK,    /* an unknown block, or one not allowed in this message: left out */
-    CONTEXT_EMPTY_MESSAGE,    /* a message without content for this format: left out */
-    CONTEXT_EMPTY_RESULT,     /* a result without content: "(no output)" was inserted */
-    CONTEXT_FIRST_MESSAGE /* a user's message was inserted before a first message of the assistant
-                           */
+    CONTEXT_CALL_ID,          /* a call id that occurs twice or that an API rejects was replaced */
+    CONTEXT_TOOL_NAME,        /* a tool's name that an API rejects was replaced */
+    CONTEXT_DROPPED_BLOCK,    /* a block that can't be sent in its message was left out */
+    CONTEXT_EMPTY_MESSAGE,    /* a message without content for the format was left out */
+    CONTEXT_EMPTY_RESULT,     /* "(no output)" was inserted into a result without content */
+    CONTEXT_FIRST_MESSAGE /* a user's message was inserted before the assistant's first message */
 } context_repair_kind;
 enum { CONTEXT_REPAIR_KINDS = CONTEXT_FIRST_MESSAGE + 1 };
 
 typedef struct context_repair {
     struct context_repair *next;
     context_repair_kind kind;
-    slice id;   /* id of the entry or card */
-    slice call; /* id of the call, if the repair concerns a call */
+    slice id;   /* id of the repaired entry or card */
+    slice call; /* id of the call, if the repair concerns a call or its result */
 } context_repair;
 
-/* The settings that are valid at the end of a path, as the JSON values in its entries. SCAN_NONE:
- * never set. */
+/* The settings that are valid at the end of a path, as JSON values of its entries or of the header.
+ * SCAN_NONE: the setting is unknown. */
 typedef struct context_settings {
     scan_value provider, model, thinking_level;
 } context_settings;
@@ -107,20 +106,20 @@ typedef struct context_settings {
 typedef struct context {
     context_list list;
     context_settings settings;
-    size_t before; /* number of messages before pairing */
+    size_t before; /* number of messages before calls and results are paired */
     size_t most;   /* maximum bytes of the written context */
-    size_t made;   /* bytes of synthetic results, estimated */
-    bool is_over;  /* `made` exceeded `most`; memory->failed is set too */
+    size_t made;   /* estimated bytes of the synthetic results */
+    bool is_over;  /* true: `made` exceeds `most`, and memory->failed is true too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
-    string_map open_calls; /* by call id: 1 while the call has no result, then 0 */
-    arena *memory;         /* if memory->failed, the context is incomplete */
+    string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
+    arena *memory;         /* if memory->failed is true, the context is incomplete */
 } context;
 
 void context_append(context_list *list, context_message *message);
 
-/* Appends a message without parts, whose source is the entry or card with `id` and `text`. NULL:
- * out of memory. */
+/* Appends a message without parts. Its source is the entry or card with `id` and `text`. NULL: out
+ * of memory. */
 context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
                              slice text);
 
@@ -134,63 +133,64 @@ void context_add_part(context *ctx, context_message *message, context_part part)
  * SCAN_NONE. */
 void context_add_value(context *ctx, context_message *message, scan_value value);
 
-/* Adds content: the blocks of an array, in the format of pi, or any other value as a text. A block
- * that no model accepts is left out and reported as CONTEXT_DROPPED_BLOCK. */
+/* Adds content: the elements of an array as blocks in the format of pi, or any other value as a
+ * text. A block that can't be sent in this message is left out and reported as
+ * CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);
 
 /* Adds a call to an assistant's message. If `id` is no string or empty, an id is made. */
 void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
                       scan_value arguments);
 
-/* Returns whether a call with this id was added and has no result yet. Another call with this id is
- * then the same call, which the cards or entries contain twice. */
+/* Returns true if a call with this id was added and has no result yet. In this case, another call
+ * with this id counts as the same call, which the cards or entries contain twice. */
 bool context_call_is_open(const context *ctx, slice call);
 
 /* Makes a message the result of the call with this id. */
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name);
 
-/* Counts bytes of a message that is about to be added and has no source. Returns false if ctx->most
- * is exceeded or memory ran out; then the caller adds nothing. */
+/* Counts the bytes of a message without source that is about to be added. Returns false if
+ * ctx->most is exceeded or memory is exhausted: then the caller adds nothing. */
 bool context_count_added(context *ctx, size_t bytes);
 
 void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call);
 
-/* Returns the id of a call, by which calls and results are matched: a JSON string, decoded if
- * possible; {"", 0} for other values. */
+/* Returns the id by which calls and results are matched: the text of the JSON string `id`, decoded
+ * if possible. For other values, returns {"", 0}. */
 slice context_call_of(context *ctx, scan_value id);
 
-/* Returns a text as a JSON string, for functions that require an id or a name in this form. Returns
- * SCAN_NONE if the text is empty or if out of memory. */
+/* Returns a text as a JSON string, for functions that require an id or a name as a JSON value.
+ * Returns SCAN_NONE if the text is empty or memory is exhausted. */
 scan_value context_token(context *ctx, slice text);
 
-/* Texts before the summary of an abandoned branch and after any summary, as insides of JSON
- * strings. */
+/* Texts that a context contains before the summary of an abandoned branch, and after each summary,
+ * as insides of JSON strings. */
 #define SESSION_BRANCH_BEGINS                                                                      \
     "Another branch of this conversation was left and the conversation went on from here. This "   \
     "is a summary of that branch:\\n\\n<summary>\\n"
 #define SESSION_SUMMARY_ENDS "\\n</summary>"
 
-/* Adds an entry as a message, or to the message before it; nothing if the entry is never part of a
- * context. A compaction adds its summary. */
+/* Adds an entry as a message, or to an earlier message. If entry->in_context is false, adds
+ * nothing. For a compaction, adds its summary. */
 void context_add_entry(context *ctx, const session_entry *entry);
 
-/* A card of a box. A column of JSON that is NULL is {NULL, 0}. */
+/* A card of a box. For a JSON column that is NULL, the slice is {NULL, 0}. */
 typedef struct context_card {
     slice card_id;
     slice content;
     slice metadata;
     slice tool_calls;
     slice tool_call_id; /* text */
-    slice created_at;   /* JSON; {NULL, 0}: unknown */
+    slice created_at;   /* JSON; {NULL, 0}: the time is unknown */
     slice text;         /* the whole card as JSON, which the format "entries" writes */
 } context_card;
 
-/* Adds a card as a message, or to the message before it. Cards whose type is sys.tools or
- * meta.parent_pointer add nothing. */
+/* Adds a card as a message, or to an earlier message. For cards of the types sys.tools and
+ * meta.parent_pointer, adds nothing. */
 void context_add_card(context *ctx, const context_card *card);
 
-/* Pairs calls and results: afterwards each message with calls is directly followed by one result
- * for each call. Sets ctx->is_repaired. */
+/* Pairs calls and results. Afterwards one result for each call of a message directly follows the
+ * message. Sets ctx->is_repaired. */
 void context_pair(context *ctx);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * message_card.c: makes messages from the cards of a box. The content of a card belongs to a
- * content class or is any JSON.
+ * message_card.c: makes messages from the cards of a box.
  */
 #include <cardbox/card.h>
 #include "model/content/content.h"
@@ -23,8 +22,8 @@ static context_role role_of(const char *role)
     return CONTEXT_USER;
 }
 
-/* Returns the decoded text of a JSON string; NULL: the value is no string, or C can't represent it.
- */
+/* Returns the decoded text of a JSON string. Returns NULL for other values, and for a string with
+ * NUL or half a surrogate pair. */
 static const char *text_of(context *ctx, scan_value string)
 {
     slice text;
@@ -32,9 +31,9 @@ static const char *text_of(context *ctx, scan_value string)
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
 
-/* Returns the role of a card's message. A ToolCallContent is an assistant's, and a
- * ToolResultContent is a result. For other content, the role is the member "role" of the metadata,
- * or else that of the card's type. Unknown roles count as user. */
+/* Returns the role of a card's message. A ToolCallContent belongs to the assistant, and a
+ * ToolResultContent is a result. For other content, the role is the member "role" of the metadata.
+ * Without this member, the role depends on the card's type. Unknown roles count as user. */
 static context_role card_role(context *ctx, const context_card *card, const char *class)
 {
     scan_value metadata = scan_whole(card->metadata);
@@ -61,7 +60,7 @@ static void add_plain_text(context *ctx, context_message *message, slice content
         (context_part){.kind = CONTEXT_TEXT, .text = {arena_keep(ctx->memory, &text), true}});
 }
 
-/* Adds an image by its https URL, which the API fetches. Returns false for any other uri. */
+/* An image is sent as an https URL, which the API fetches. Returns false for other uris. */
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");
@@ -73,9 +72,9 @@ static bool add_image(context *ctx, context_message *message, scan_value content
     return true;
 }
 
-/* Returns the text of a TextContent, or of an object whose only member is "text"; SCAN_NONE for
- * other content. If such an object were sent as JSON, the model would read its braces as part of
- * the text. */
+/* Returns the text of a TextContent, or of an object without a class whose only member is "text";
+ * SCAN_NONE for other content. If such an object were sent as JSON, the model would read the braces
+ * of the object as part of the text. */
 static scan_value plain_text_of(scan_value content, const char *class)
 {
     scan_value text = scan_find(content, "text"), value;
@@ -135,8 +134,8 @@ static scan_value listed_id(scan_value call)
     return found[0].kind == SCAN_STRING ? found[0] : found[1];
 }
 
-/* Adds a call from the card's tool_calls. It has the members id, name, and params or arguments, or
- * is in OpenAI's format. */
+/* Adds a call from a card's tool_calls. The call has the members id, name, and params or arguments,
+ * or is in OpenAI's format. */
 static void add_listed_call(context *ctx, context_message *message, scan_value call)
 {
     static const char *const NAMES[] = {"name", "tool_name", "params", "function", "arguments"};
@@ -153,8 +152,8 @@ static void add_listed_call(context *ctx, context_message *message, scan_value c
 }
 
 /* Adds the calls in a card's tool_calls to a message. With `only_new`, skips calls that were added
- * before and have no result yet. Returns whether any call was not skipped. If `message` is NULL,
- * adds nothing and only returns this. */
+ * before and have no result yet. If `message` is NULL, adds nothing. Returns true if the card has a
+ * call that is not skipped. */
 static bool add_listed_calls(context *ctx, context_message *message, const context_card *card,
                              bool only_new)
 {
@@ -172,10 +171,10 @@ static bool add_listed_calls(context *ctx, context_message *message, const conte
     return has_one;
 }
 
-/* Adds a card with a ToolCallContent. The call becomes part of the message directly before it if
- * that is an assistant's, else of a new one. If a call with this id was added before and has no
- * result yet, it is the same call and is not added again. The earlier call may come from the
- * tool_calls of this or another card. */
+/* Adds a card with a ToolCallContent. If the last message is an assistant's, the call becomes part
+ * of that message, otherwise of a new message. If a call with the same id was added before and has
+ * no result yet, both count as one call, which is not added again. The earlier call may come from
+ * the tool_calls of this or another card. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
@@ -205,8 +204,8 @@ static void add_call(context *ctx, const context_card *card)
 void context_add_card(context *ctx, const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");
-    /* Cards of these two types are no messages: the list of tools is sent to the model separately,
-     * and the origin of a box is only for auditors. */
+    /* Cards of these two types are no messages: sys.tools contains a list of tools, which an API
+     * gets separately, and meta.parent_pointer contains the origin of a box. */
     if (session_string_is(type, "sys.tools") || session_string_is(type, "meta.parent_pointer"))
         return;
     const char *class = content_class_of(scan_whole(card->content));

@@ -1,6 +1,6 @@
 /*
- * message_entry.c: makes messages from entries of both dialects. Summaries and shell commands that
- * the user ran get an introduction, because the model sees only the text.
+ * message_entry.c: makes messages from entries of both dialects. A text that is added to summaries
+ * and to shell commands of the user explains them to the model.
  */
 #include "model/session/message.h"
 
@@ -15,7 +15,8 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
     return message;
 }
 
-/* Adds a user's message with the text in `inside`, which is escaped for JSON. Frees the buffer. */
+/* Adds a user's message with the text in `inside`, which is the inside of a JSON string. The buffer
+ * is freed. */
 static void add_made(context *ctx, const session_entry *entry, buf *inside)
 {
     const context_part part = {.kind = CONTEXT_TEXT,
@@ -37,8 +38,8 @@ static void add_summary(context *ctx, const session_entry *entry)
     add_made(ctx, entry, &text);
 }
 
-/* Returns the number of back quotes of a fence around the output. The number is at least 3, and
- * larger than any run of back quotes in the output, so that the output can't end the fence. */
+/* Returns the number of back quotes of a fence around `output`. The number is at least 3, and
+ * larger than the longest run of back quotes in `output`, so that `output` can't end the fence. */
 static size_t fence_length(slice output)
 {
     size_t longest = 2, run = 0;
@@ -110,7 +111,7 @@ static void add_assistant(context *ctx, const session_entry *entry)
     if (session_string_is(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
         return;
     for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0}; /* signatures of other APIs are never sent back */
+        part->signature = (slice){"", 0}; /* signatures of other APIs are not sent */
 }
 
 static void add_result(context *ctx, const session_entry *entry)
@@ -154,9 +155,9 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     }
 }
 
-/* Adds a plain "tool" entry, which is a call. The call becomes part of the message directly before
- * it if that is a plain assistant's, else of a new one. If a call with this id was added before and
- * has no result yet, it is the same call and is not added again. */
+/* Adds a "tool" entry, which is a call. If the last message is an assistant's in the plain dialect,
+ * the call becomes part of that message, otherwise of a new message. If a call with the same id was
+ * added before and has no result yet, both count as one call, which is not added again. */
 static void add_plain_tool(context *ctx, const session_entry *entry)
 {
     context_message *last = ctx->list.last;

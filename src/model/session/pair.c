@@ -1,21 +1,20 @@
 /*
- * pair.c: pairs calls and results. Afterwards every message with calls is directly followed by one
- * result for each of them. Call ids are unique and valid for all APIs. The output depends only on
- * the messages of the context. The output for a message depends on later messages only through the
- * results of its calls.
+ * pair.c: pairs calls and results. Afterwards one result for each call of a message directly
+ * follows the message, and call ids are unique and valid for the APIs of all formats. The output
+ * for a message depends on later messages only through the results of the message's calls.
  */
 #include "model/session/message.h"
 
-/* Maximum bytes of a call's id and of a tool's name that all APIs accept. */
+/* Maximum bytes of a call's id and of a tool's name that the APIs of all formats accept. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
-/* A lower limit for the bytes that a synthetic result adds, without ids: its message in the
- * shortest format, its digest, and its repair in the report. */
+/* A lower limit for the bytes that a synthetic result adds, without ids: for the message in the
+ * shortest format, its digest, and the repair in the report. */
 enum { SYNTHETIC_BYTES = 128 };
 
 typedef struct context_call {
-    struct context_call *next;      /* in its message */
-    struct context_call *next_same; /* the next call of the message with the same id */
+    struct context_call *next;      /* the next call of the same message */
+    struct context_call *next_same; /* the next call of the same message with the same id */
     context_message *message;
     context_part *part;
     context_message *result;
@@ -31,8 +30,8 @@ typedef struct call_group {
 
 typedef struct pairing {
     context *ctx;
-    string_map groups;   /* index in `all`, by call id */
-    string_map used_ids; /* the call ids that are written */
+    string_map groups;   /* maps call ids to indexes in `all` */
+    string_map used_ids; /* the call ids that were assigned to calls so far */
     call_group *all;
     size_t count, capacity;
 } pairing;
@@ -114,7 +113,6 @@ static bool is_name(slice text, size_t most)
     return text.len > 0 && text.len <= most;
 }
 
-/* Makes a valid, unused id for a call whose id is invalid or already used. */
 static slice new_id(pairing *p, slice call, int64_t number)
 {
     char part[32];
@@ -147,8 +145,8 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){valid, len};
 }
 
-/* Replaces the id of a call if it is invalid or already used, and the tool's name if it is invalid.
- */
+/* If the id of a call is invalid or already used, replaces the id. If the tool's name is invalid,
+ * replaces the name. */
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
@@ -179,8 +177,8 @@ static void append_result(context_list *list, context_call *call, context_messag
     context_append(list, result);
 }
 
-/* Makes a result for a call that has none. The id and time of the result are made from the call and
- * its message, so they are the same whenever the context is built. */
+/* Makes a result for a call without a result. The id and time of the new result come from the call
+ * and its message, so they are the same whenever the context is built. */
 static context_message *synthetic_result(pairing *p, const context_call *call)
 {
     size_t bytes = SYNTHETIC_BYTES + 2 * call->part->call.len + call->message->id.len;
@@ -201,7 +199,7 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     return result;
 }
 
-/* Returns true for a message that is left out, and reports it as a repair. */
+/* Returns true if a message must be left out, and reports this as a repair. */
 static bool drop_message(pairing *p, const context_message *message)
 {
     const context_call *call = message->answers;
@@ -221,8 +219,8 @@ static bool drop_message(pairing *p, const context_message *message)
     return true;
 }
 
-/* Appends the results that directly follow the message with their calls, in their order. Returns
- * the first message after them. */
+/* Appends the results of the calls in `caller` that directly follow this message, in their order.
+ * Returns the first message after these results. */
 static context_message *append_results(pairing *p, context_list *list,
                                        const context_message *caller, context_message *at)
 {
@@ -239,9 +237,9 @@ static context_message *append_results(pairing *p, context_list *list,
     return at;
 }
 
-/* Appends a result for each call whose result does not directly follow: a copy of the later result,
- * or a synthetic one. A copy is made because the original's `next` is still needed to walk the old
- * list. */
+/* If the result of a call does not directly follow, appends a copy of the later result, or a
+ * synthetic result. A copy is made because the member `next` of the original is still needed to
+ * walk the old list. */
 static void add_missing_results(pairing *p, context_list *list, const context_message *caller)
 {
     for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
@@ -273,7 +271,7 @@ static context_list pair_messages(pairing *p)
         at = at->next;
         if (drop_message(p, message))
             continue;
-        if (message->role == CONTEXT_RESULT) /* this result was copied behind its call */
+        if (message->role == CONTEXT_RESULT) /* a copy of this result was added after its call */
             continue;
         context_append(&list, message);
         for (context_call *call = message->calls; call != NULL; call = call->next)

@@ -1,5 +1,5 @@
 /*
- * position.c: predicts the ids and parents that a reader of the written file will give to lines
+ * position.c: predicts the ids and parents that a reader of the written file will use for lines
  * without ids.
  */
 #include "model/session/position.h"
@@ -29,8 +29,8 @@ static bool read_header(session_position *at, const session_line *line, arena *m
     return true;
 }
 
-/* Reads a line that repeats an earlier entry. If the next line is an entry without id and parentId,
- * the repeated entry is its parent. */
+/* Reads the line of an entry that is not in the tree, because an earlier line has the same id. If
+ * the next entry has no id and no parentId, the earlier entry is its parent. */
 static bool read_duplicate(session_position *at, session_line *line, arena *memory)
 {
     session_entry entry;

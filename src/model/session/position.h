@@ -1,8 +1,8 @@
 /*
  * position.h: the position in a session file that is being written. If an entry's line has no id, a
- * reader makes one from the id in the file's header and the line number. If the line also has no
- * parentId, the previous entry becomes the parent. If this id or parent would differ from the one
- * in the session, both are written into the line.
+ * reader makes an id from the id in the file's header and the line number. If a line has no id and
+ * no parentId, the previous entry becomes the parent. If this id or parent would differ from that
+ * in the session, the id is written into the line, and the parent too if the line has no parentId.
  */
 #ifndef MODEL_POSITION_H
 #define MODEL_POSITION_H
@@ -18,8 +18,8 @@ typedef struct session_id_text {
 typedef struct session_position {
     uint64_t lines; /* lines written so far */
     bool has_header;
-    session_id_text file_id; /* id in the file's header; empty: none */
-    session_id_text before;  /* id of the last entry that was written; empty: none */
+    session_id_text file_id; /* id in the file's header; empty: the file has none */
+    session_id_text before;  /* id of the last entry that was written; empty: none was written */
 } session_position;
 
 /* The line of an entry, and the id, parent and first kept entry that the entry has in the session.
@@ -27,13 +27,13 @@ typedef struct session_position {
 typedef struct session_entry_links {
     slice text;
     slice id;
-    slice parent;     /* the parent's id, even if it is missing; ptr NULL: a root */
+    slice parent;     /* id of the parent, which may be missing; ptr NULL: the entry is a root */
     slice first_kept; /* id of the first entry that a compaction keeps; empty or ptr NULL: none */
-    bool is_moved;    /* the lines before the entry changed, so a firstKeptEntryIndex is wrong */
+    bool is_moved;    /* the lines before the entry may differ, so that an index may be wrong */
 } session_entry_links;
 
-/* Advances the position over a line that is no entry of the tree. A header before all entries sets
- * the file's id. Returns false if out of memory. */
+/* Advances the position over a line that is no entry of the tree. The first header sets the file's
+ * id if it is before all entries. Returns false if memory is exhausted. */
 bool session_position_line(session_position *at, session_line *line, arena *memory);
 
 /* Advances the position over the line of an entry with this id. */
@@ -41,9 +41,9 @@ void session_position_entry(session_position *at, slice id);
 
 /*
  * Makes the text that replaces the closing brace of an entry's line, so that a reader finds the id,
- * parent and first kept entry in `entry`. The members are added at the end of the line, because a
- * reader uses the last member of a name. `ending` becomes {NULL, 0} if the line needs no change;
- * otherwise it is in `memory`. Returns false if out of memory.
+ * parent and first kept entry that `entry` contains. The members are added at the end of the line,
+ * because a reader uses the last member of a name. If the line needs no change, `ending` becomes
+ * {NULL, 0}. Otherwise `ending` is allocated in `memory`. Returns false if memory is exhausted.
  */
 bool session_position_ending(slice *ending, const session_position *at,
                              const session_entry_links *entry, arena *memory);

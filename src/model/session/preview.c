@@ -1,6 +1,6 @@
 /*
- * preview.c: makes short texts of entries. Only the beginning of each text is kept, since a tree
- * may show a hundred thousand entries.
+ * preview.c: makes the short texts that represent entries in lists and trees. Only the beginning of
+ * a text is kept, since a tree may show a hundred thousand entries.
  */
 #include "model/session/preview.h"
 
@@ -11,9 +11,9 @@ enum {
 
 typedef struct preview {
     buf text, tools;
-    slice tool;       /* the tool of the last call, as a JSON string */
-    size_t calls;     /* number of consecutive calls of `tool` */
-    bool is_thinking; /* `text` contains only thinking so far */
+    slice tool;       /* name of the tool of the last call, as a JSON string */
+    size_t calls;     /* number of consecutive calls of the tool `tool` so far */
+    bool is_thinking; /* true: `text` contains only thinking so far */
 } preview;
 
 /* --- contents --- */
@@ -169,7 +169,7 @@ static void add_result(preview *p, const session_entry *entry)
     add_content(p, entry);
 }
 
-/* Adds all members of an entry to the text, except id, parentId, timestamp and type. */
+/* Adds the members of an entry to the text, except id, parentId, timestamp and type. */
 static void add_members(preview *p, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
@@ -192,9 +192,9 @@ static void add_members(preview *p, const session_entry *entry)
 }
 
 static const struct {
-    const char *role; /* NULL: from the entry's role */
+    const char *role; /* role of the preview; NULL: the name of the entry's role */
     void (*add)(preview *p, const session_entry *entry);
-    const char *member; /* the member with the text; NULL: `add` makes the text */
+    const char *member; /* name of the member with the text; NULL: `add` makes the text */
 } KINDS[SESSION_KINDS] = {
     [SESSION_OTHER] = {"", add_members, NULL},
     [SESSION_MESSAGE] = {NULL, add_message, NULL},
@@ -224,7 +224,7 @@ static const char *const ROLE_NAMES[] = {
     [SESSION_ROLE_SYSTEM] = "system",
 };
 
-/* Copies at most `most` bytes of the beginning of a text into the arena, cut between characters. */
+/* The text is cut between characters. */
 static slice keep(const buf *text, size_t most, arena *memory)
 {
     slice kept = buf_as_slice(text);

@@ -1,12 +1,12 @@
 /*
- * tree.c: builds the tree in passes over all entries: ids, parents, cycles, depths. No function is
- * recursive, because a session may be a chain of a million entries.
+ * tree.c: builds the tree in passes over all entries: ids, parents, cycles, depths. These functions
+ * are not recursive, because a session may be a chain of a million entries.
  */
 #include "model/session/tree.h"
 
 /* --- parents --- */
 
-/* Maps each id to the first entry that has it. Later entries with the same id are duplicates or
+/* Maps each id to the first entry with this id. Later entries with the same id are duplicates or
  * conflicts. */
 static bool index_ids(session_tree *tree)
 {
@@ -27,8 +27,9 @@ static bool index_ids(session_tree *tree)
     return ok;
 }
 
-/* Finds the parent of each entry. The parent is the one that the line names in parentId. For a line
- * without id and without parentId, the previous entry is the parent. */
+/* The parent of an entry is the entry that its parentId names. For an entry without id and without
+ * parentId, the parent is the previous entry, or the earlier entry with the id of the previous one.
+ */
 static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;
@@ -54,7 +55,7 @@ static void find_parents(session_tree *tree)
 
 /* --- cycles --- */
 
-/* Returns the index of the last entry of a cycle, in file order, whose parent is not before it.
+/* Returns the index of the last entry of a cycle, in file order, that is not after its parent.
  * `start` is any entry of the cycle. */
 static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
 {
@@ -69,7 +70,7 @@ static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
 }
 
 /* Follows the parents of each entry. An entry that is reached twice from the same start is on a
- * cycle. The entry that last_link_of_cycle() returns then becomes a root. */
+ * cycle. In each cycle, the entry that last_link_of_cycle() returns becomes a root. */
 static bool cut_cycles(session_tree *tree, arena *memory)
 {
     uint32_t *walks = arena_zeros(memory, tree->count, sizeof(*walks));
@@ -93,7 +94,7 @@ static bool cut_cycles(session_tree *tree, arena *memory)
 /* --- depths and counts --- */
 
 /* Sets the depths of an entry and of all its ancestors. Ancestors may come after the entry in the
- * file. An entry that has a parent and depth 0 has no depth yet. */
+ * file. If an entry has a parent and the depth 0, its depth was not set yet. */
 static void set_depth(session_tree *tree, uint32_t i)
 {
     session_node *nodes = tree->nodes;
@@ -122,8 +123,8 @@ static void link_and_count(session_tree *tree, uint32_t i)
     tree->cycles += node->is_cycle;
 }
 
-/* Applies a "label" entry to its target. The last label of a target is valid; an empty label
- * removes the earlier one. */
+/* A later "label" entry replaces earlier labels of the same target. An empty or missing label
+ * removes the label of the target. */
 static void read_label(session_tree *tree, uint32_t i, arena *memory)
 {
     const session_entry *entry = &tree->entries[i];

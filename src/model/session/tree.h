@@ -1,6 +1,6 @@
 /*
- * tree.h: the tree of the entries of a session file, in memory. This tree is used to check and
- * convert files; the tree of a stored session is in the database.
+ * tree.h: the tree of the entries of a session file, in memory. The tree of a stored session is in
+ * the database.
  */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H
@@ -16,17 +16,17 @@ typedef enum session_node_state {
 
 typedef struct session_node {
     session_node_state state;
-    bool is_dangling;  /* its parent is missing or parentId is invalid, so it is a root */
-    bool is_cycle;     /* its parent is its descendant, so it became a root */
-    uint32_t parent;   /* STRING_MAP_NONE: a root */
-    uint32_t children; /* number of its children */
-    uint32_t depth;    /* number of its ancestors */
-    uint32_t label;    /* index of its valid "label" entry; STRING_MAP_NONE: none */
+    bool is_dangling;  /* the parent is missing, or parentId is invalid: the entry is a root */
+    bool is_cycle;     /* the parent was a descendant or the entry itself: the entry is a root */
+    uint32_t parent;   /* index of the parent; STRING_MAP_NONE: the entry is a root */
+    uint32_t children; /* number of the entry's children */
+    uint32_t depth;    /* number of the entry's ancestors */
+    uint32_t label;    /* index of the "label" entry that labels the entry; STRING_MAP_NONE: none */
 } session_node;
 
 typedef struct session_tree {
     const session_entry *entries;
-    session_node *nodes; /* one for each entry; for those outside the tree only `state` is valid */
+    session_node *nodes; /* one for each entry; if not SESSION_IN_TREE, only `state` is valid */
     uint32_t count;
     string_map ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
@@ -36,9 +36,9 @@ typedef struct session_tree {
 
 /*
  * Builds the tree of `entries`, which are in file order, in linear time. A parent may come after
- * its child. In a cycle of parents, the last entry whose parent is not before it becomes a root. If
- * several entries have the same id, only the first is in the tree. Returns false if out of memory,
- * or for 2^32 - 1 entries or more.
+ * its child. In a cycle of parents, the last entry that is not after its parent in the file becomes
+ * a root. If several entries have the same id, only the first is in the tree. Returns false if
+ * memory is exhausted, or for 2^32 - 1 entries or more.
  */
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory);

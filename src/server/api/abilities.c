@@ -1,7 +1,8 @@
 /*
  * abilities.c: lists, describes and invokes abilities. The functions of src/bus read the input and
- * write the output of an ability, and this file queues its statements. Handlers of other routes
- * that answer with the output of an ability read their request into the plan of the ability.
+ * write the output of an ability, and this file queues the statements of the ability. Handlers of
+ * other routes that answer with the output of an ability read their request into the plan of the
+ * ability.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
@@ -18,7 +19,6 @@ route_scope ability_scope(const request *r)
     return ability == NULL ? SCOPE_READ : SCOPES[ability->scope];
 }
 
-/* Returns the ability in the path. NULL: there is none, and the request was answered. */
 static const bus_ability *find_ability(request *r)
 {
     const bus_ability *ability = bus_find(r->match.params[1]);
@@ -129,7 +129,6 @@ static bool check_names(request *r)
                            "characters or blanks");
 }
 
-/* Reads the input of an ability from the body. False: the request was answered with an error. */
 static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -157,6 +156,6 @@ void handle_ability_invoke(request *r)
     if (call == NULL || !begin_call(r, call, ability))
         return;
     r->ticket.replayable = call->again;
-    r->ticket.has_new_ids = true; /* the ability may make new ids, such as that of a task */
+    r->ticket.has_new_ids = true; /* the ability may make new ids, such as the id of a task */
     handler_run_ability(r);
 }

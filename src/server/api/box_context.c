@@ -32,7 +32,7 @@ static void box_context_response(request *r, const batch_rows *found)
     if (!box_query_exists(r, &box, &now))
         return;
     cardbox_status status = box_context_answer(request_body(r), &box, asked, &r->memory, &err);
-    context_view_answer(r, status, &err, "ask with ?limit= for the last ones alone");
+    context_view_answer(r, status, &err, "use ?limit= for the last cards only");
 }
 
 void handle_box_context(request *r)

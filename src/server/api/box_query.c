@@ -3,8 +3,6 @@
  */
 #include "server/api/box_query.h"
 
-/* Reads the parameter at_version, at_length or at_time. False: several of them are given, and the
- * request was answered with an error. */
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
     if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1)

@@ -8,9 +8,9 @@
 #include "store/box/box_load.h"
 
 typedef struct box_stream {
-    box_read read;  /* the parameters for reading the next page */
-    box_read last;  /* the parameters for reading the last id */
-    int64_t length; /* number of all ids of the box */
+    box_read read; /* the parameters for reading the next page */
+    box_read last; /* the parameters for reading the last id */
+    int64_t length;
     int64_t created_micros, updated_micros;
     size_t at;   /* bytes of the page that were sent */
     slice frame; /* the JSON of the box without its ids */
@@ -32,14 +32,14 @@ static void add_page(request *r, box_stream *s, const box_view *box)
         buf_slice(request_body(r), s->end);
 }
 
-/* False if the box was deleted and another box was created with its id: then the times of the box
- * differ. */
+/* False if the box was deleted and another box with the same id was created: the times of the two
+ * boxes differ. */
 static bool is_same(const box_stream *s, const box_head *now)
 {
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
-/* True if all requested ids were read. In a damaged box, some may be missing. */
+/* In a damaged box, some of the requested ids may be missing. */
 static bool is_all(const box_read *read, const box_view *box)
 {
     return box->head.first == read->skip && box->head.before == read->skip + read->most &&
@@ -59,8 +59,8 @@ static void page_response(request *r, const batch_rows *found)
     else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* Nothing was added if the box was deleted or replaced by another box, or if ids are missing.
-     * Then the connection is closed before the answer is complete. */
+    /* `out` is empty if the box was deleted, if another box has its id now, or if ids are missing.
+     * An error in the middle of a stream closes the connection. */
     if (buf_ok(out) && out->len > 0)
         request_set_state(r, REQUEST_SENDING);
     else
@@ -92,7 +92,7 @@ static void consume_page(request *r, size_t len)
 }
 
 /* Writes the JSON of the box without its ids; *before is the length of the part before the ids. The
- * text contains the id and the version of the box, so the ETag is computed from it. */
+ * ETag is computed from this text, because it contains the id and the version of the box. */
 static slice write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
 {
     buf frame = BUF_INIT((size_t)r->server->set->response_max);
@@ -105,8 +105,8 @@ static slice write_frame(request *r, const box_view *box, const box_read *read, 
     return text;
 }
 
-/* Checks that the last id exists before the first byte is sent, because in a damaged box the stored
- * length may be wrong. */
+/* The last id is read before the first byte is sent, because in a damaged box the stored length may
+ * be wrong. */
 static void last_id_response(request *r, const batch_rows *found)
 {
     static const answer_stream STREAM = {peek_page, consume_page};
@@ -165,6 +165,6 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     add_page(r, s, first);
     s->frame = frame;
     r->plan = s;
-    r->at_least = REQUEST_AT_PRIMARY; /* a standby may not have this version yet */
+    r->at_least = REQUEST_AT_PRIMARY; /* a standby may not have the box's version yet */
     handler_queue_batched(r, BATCH_BOXES, &s->last, 1, 1, last_id_response);
 }

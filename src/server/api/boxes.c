@@ -7,7 +7,7 @@
 
 enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
-/* The query parameters of reads of one box. Other query parameters are ignored. */
+/* The query parameters of reads of the ids or the cards of a box. */
 static const field QUERY[Q_COUNT] = {
     [BOX_AT_VERSION] = {BOX_AT_VERSION_FIELD},
     [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},

@@ -1,8 +1,8 @@
 /*
  * boxes_batch.c: reads many boxes, with or without their cards. PostgreSQL returns most cards in
- * the order of the answer. Such a card is written to the answer when its row arrives; rows of other
- * cards are kept until they are next. So the server works at the same time as PostgreSQL, and does
- * not hold all rows of a large answer.
+ * the order of the answer. If the statement carries no other request, a card that is next in the
+ * answer is written when its row arrives, and the rows of other cards are kept. So the server works
+ * at the same time as PostgreSQL, and does not hold all rows of a large answer.
  */
 #include "server/api/box_query.h"
 
@@ -28,18 +28,19 @@ typedef struct batch_answer {
     batch_box *boxes;
     size_t box_count;
     size_t at, key; /* indexes in body->ids and in `boxes` of the box that is written next */
-    size_t written; /* number of boxes in the answer */
+    size_t written; /* number of boxes written so far */
     bool open;      /* the JSON of the box at `at` is begun but not complete */
     int64_t next;   /* position in the box of the next card to write */
     int32_t kind;   /* kind of the last row that arrived */
-    size_t bytes;   /* bytes of all rows that have arrived */
+    size_t bytes;   /* bytes of the rows that arrived one by one */
     buf missing_boxes;
     buf missing_cards;
     idset seen;        /* ids in missing_cards */
     store_rows **kept; /* rows that arrived one by one and are still needed */
     size_t kept_count, kept_room;
-    arena memory;     /* not the request's, because the answer may be begun again */
-    bool kinds_mixed; /* a card came before an id, or an id before a head */
+    arena memory;     /* memory of this answer only, because the answer may be begun again */
+    bool kinds_mixed; /* rows came in another order, such as a card before an id, or an id before a
+                         head */
     buf_failure failure;
 } batch_answer;
 
@@ -110,7 +111,7 @@ static void write_card(request *r, batch_answer *a, const box_row *card)
         note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
-/* Begins the JSON of a box. All rows with ids have arrived before the first box is begun. */
+/* Called after all rows with ids have arrived. */
 static void begin_box(request *r, batch_answer *a, batch_box *box)
 {
     buf *out = request_body(r);
@@ -137,7 +138,7 @@ static bool has_all(const batch_answer *a, const batch_box *box)
     return !a->body->hydrate || box->arrived >= box->head.before - box->head.first;
 }
 
-/* Writes boxes until it finds one whose cards have not all arrived. `all`: no more rows will
+/* Writes boxes up to the first box whose cards have not all arrived. `all`: no more rows will
  * arrive, so all boxes are written. */
 static void write_boxes(request *r, batch_answer *a, bool all)
 {
@@ -161,7 +162,8 @@ static void write_boxes(request *r, batch_answer *a, bool all)
 
 /* --- rows --- */
 
-/* Writes the card if it is the next one of the answer. Returns true if its row is needed later. */
+/* Writes the card if it is next in the answer. Returns true if the caller must keep the card's row.
+ */
 static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
 {
     batch_box *box = &a->boxes[key];
@@ -181,8 +183,8 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     return !now;
 }
 
-/* Processes a row. Normally all heads of boxes arrive first, then all rows with ids, then all
- * cards. `key`: index of its box in `boxes`. Returns true if the row is needed later. */
+/* Normally all heads of boxes arrive first, then all rows with ids, then all cards. `key`: index in
+ * `boxes` of the box that the row belongs to. Returns true if the caller must keep the row. */
 static bool add_box_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
@@ -225,7 +227,7 @@ static bool has_not_failed(request *r, batch_answer *a)
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
-/* Processes a row when it arrives. The statement carries only this request. */
+/* Called for each row when it arrives, if the statement carries no other request. */
 static bool take_row(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
@@ -251,8 +253,8 @@ static void add_lists(request *r, batch_answer *a)
     set_failure(a, a->missing_cards.failure);
 }
 
-/* Completes the answer. If the kinds of rows arrived in another order, the statement is sent again,
- * and its rows are processed when all have arrived. */
+/* If the kinds of rows arrived in an unexpected order, the statement is sent again, and its rows
+ * are processed when all have arrived. */
 static void end_answer(request *r)
 {
     batch_answer *a = r->plan;
@@ -282,7 +284,7 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
     }
 }
 
-/* Writes the answer when all rows have arrived. The statement may carry other requests too. */
+/* Called when all rows have arrived. The statement may carry other requests too. */
 static void boxes_get_response(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))

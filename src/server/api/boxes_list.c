@@ -4,8 +4,6 @@
  */
 #include "server/response/page.h"
 
-/* Returns the plan of an ability that lists boxes, with the limit and cursor of the query. NULL:
- * the request was answered with an error. */
 static box_list *list_plan(request *r, const char *ability_id)
 {
     box_list *list = handler_ability_plan(r, ability_id);
@@ -28,8 +26,6 @@ void handle_card_boxes(request *r)
         handler_run_ability(r);
 }
 
-/* The log of a box omits the ids of changes of over 1,000 ids. GET of the box with ?at_version=
- * returns the ids. */
 void handle_box_log(request *r)
 {
     history *h = page_history(r, "box:log");

@@ -1,6 +1,7 @@
 /*
  * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Lists of ids are passed to
- * PostgreSQL as the JSON that the client sent. Only appends share statements with other requests.
+ * PostgreSQL as the JSON that the client sent. Appends share statements with other requests; the
+ * other changes have their own statements.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
@@ -57,8 +58,8 @@ static const field APPEND[CHANGE_FIELDS] = {
     [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-/* A repeated append with an Idempotency-Key gets the same body as the first one, and the header
- * Idempotent-Replayed. */
+/* If an append is repeated with its Idempotency-Key, the answer has the body of the first answer,
+ * and the header Idempotent-Replayed. */
 static void box_append_response(request *r, const batch_rows *found)
 {
     const box_append *append = r->ticket.keys;
@@ -118,8 +119,6 @@ static void box_replace_response(request *r, const batch_rows *found)
         http_error_send_status(r, replace_error(r, &change, status), &err);
 }
 
-/* Reads the version that the box must have from If-Match or expected_version. False: the request
- * was answered with an error. */
 static bool read_expected(request *r, box_save *save, const field_value *expected)
 {
     save->expected_version = expected->number;

@@ -1,15 +1,16 @@
 /*
- * cards.c: reads cards by id, one or a batch, through the server's card cache. When a read is
- * queued, it copies the cached JSON of its cards, and the statement gets their etags. The statement
- * cards_get returns only the etag of a card whose etag is current, and all columns of the others.
+ * cards.c: reads cards by id, one or a batch, through the server's card cache. A queued request has
+ * copies of the JSON of its cached cards, and passes the etags of these cards to the statement
+ * cards_get. If the passed etag of a card is current, the statement returns only this etag, else
+ * all columns of the card.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "server/batch/card_cache.h"
 #include "store/card/card_json.h"
 
-/* Maximum bytes of cached JSON that a waiting request may hold. Other cards are read from
- * PostgreSQL. */
+/* Maximum bytes of cached JSON that a waiting request may hold. The JSON of further cards is read
+ * from PostgreSQL. */
 enum { COPIES_MAX = 256 * 1024 };
 
 static bool has_row(const batch_rows *found, size_t key)
@@ -28,7 +29,6 @@ static bool is_current(const card_key *key, int64_t etag)
     return etag != 0 && etag == key->etag;
 }
 
-/* Appends the JSON of the card of a key, for which there is a row. */
 static void add_card(request *r, const batch_rows *found, size_t number)
 {
     const card_key *key = (const card_key *)r->ticket.keys + number;
@@ -64,7 +64,8 @@ static void card_get_response(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* If the card is not in the cache, the statement gets the etag in the client's If-None-Match. */
+/* If the card is not in the cache, the statement gets the card's etag from the client's
+ * If-None-Match. */
 void handle_card_get(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
@@ -81,8 +82,7 @@ void handle_card_get(request *r)
 
 /* --- many cards --- */
 
-/* Writes cards and missing ids in the order of the request. Only ids of the body that a card can
- * have are keys, in the same order. */
+/* The keys are those ids of the body that a card can have, in the order of the body. */
 static void cards_get_response(request *r, const batch_rows *found)
 {
     const body_ids *body = r->plan;

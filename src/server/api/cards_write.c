@@ -1,14 +1,14 @@
 /*
  * cards_write.c: adds one card or a list of cards, and deletes cards. Content is passed to
- * PostgreSQL unchanged, as a slice of the body. Requests with a single card share a statement with
- * other requests. A request with a list has its own statement: all its cards are added, or none.
+ * PostgreSQL unchanged, as a slice of the body. Requests with a single card may share a statement.
+ * A request with a list has its own statement: all its cards are added, or none.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "store/card/card_write.h"
 
-/* Levels of JSON in the body: twice the limit of content, so that an error message can name the
- * card whose content has too many levels. */
+/* Maximum levels of JSON in the body: twice the limit of content, so that an error message can name
+ * the card whose content has too many levels. */
 enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
 
 enum {
@@ -71,7 +71,7 @@ typedef struct posted {
     bool keyed;       /* the request has an Idempotency-Key */
     bool has_new_ids; /* a card of the request has no card_id */
     bool strict, restore;
-    bool sealed; /* for cards without this member */
+    bool sealed; /* the value for cards without the member `sealed` */
 } posted;
 
 static void drop_posted(void *plan)
@@ -181,7 +181,7 @@ static void read_single(posted *p, scan_value body, validation *s)
     give_card(p->given, p, values, &VALIDATION_BODY, s);
 }
 
-/* Converts the cards to inputs of the store. False: a card is too large. */
+/* False: the card with the index `*too_large` is too large. */
 static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_error *err)
 {
     p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));
@@ -205,7 +205,6 @@ static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_err
     return true;
 }
 
-/* Reads the cards of the body. False: the request was answered with an error. */
 static bool read_posted(request *r, posted *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

@@ -23,7 +23,7 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     e->total = counts->total;
     transfer_begin_answer(&e->out.transfer);
     return !bounded_pipe_is_shut(
-        e->out.transfer.bounded_pipe); /* false ends the export: the client has left */
+        e->out.transfer.bounded_pipe); /* false ends an export that was aborted */
 }
 
 static cardbox_status run_export(transfer *t)

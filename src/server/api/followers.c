@@ -1,8 +1,8 @@
 /*
  * followers.c: a follower is a request that waits, queries the database, sends events, and waits
- * again. Its connection is suspended while it waits. Waiting followers are in a list ordered by due
- * time, so that an iteration of the loop visits only followers that are due. A comment is sent as a
- * heartbeat.
+ * again. The connection of a follower is suspended while the follower waits. Waiting followers are
+ * in a list ordered by due time, so that an iteration of the loop visits only followers that are
+ * due, unless the server stops. A comment is sent as a heartbeat.
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "store/client/list.h"
 
 enum {
-    ROUND_MS = 200,  /* followers of a loop query the database at the same times, so that they share
-                        a statement */
+    ROUND_MS = 200,  /* time between two queries of a follower; the followers of a loop query the
+                        database at the same times, so that they can share a statement */
     BEAT_MS = 15000, /* heartbeat: proxies close silent connections after 30 to 60 seconds */
     FOLLOWERS_MOST = 1000,
-    MEMORY_SHARE = 8, /* unsent events may use an eighth of --memory-max */
-    UNREAD_MS = 2000  /* if unsent events use all their memory, clients that read nothing for this
-                         time are disconnected */
+    MEMORY_SHARE = 8, /* unsent events may use about an eighth of --memory-max */
+    UNREAD_MS = 2000  /* while unsent events use all the memory for them, clients that read nothing
+                         for this time are disconnected */
 };
 
 /* The line `retry`: milliseconds until a browser reconnects. */
@@ -33,13 +33,13 @@ typedef struct follower {
     followers *home;
     task_view slice;
     size_t at;   /* bytes of the answer's body that were sent */
-    bool waits;  /* it is in the list `due`, and its connection is suspended */
+    bool waits;  /* the follower is in the list `due`, and its connection is suspended */
     bool over;   /* the stream ends when the present body was sent */
     bool broken; /* the stream can't be completed, and the connection is closed */
     int64_t due_ms, beat_ms;
-    int64_t event_ms; /* time of its last event, or of its start */
-    size_t held;      /* bytes of its body that are counted in followers.held */
-    int64_t read_ms;  /* when its client last read bytes of the body */
+    int64_t event_ms; /* time of the last event, or of the start of the stream */
+    size_t held;      /* bytes of the answer's body that are counted in followers.held */
+    int64_t read_ms;  /* when the client last read bytes of the body */
 } follower;
 
 struct followers {
@@ -47,7 +47,8 @@ struct followers {
     TAILQ_HEAD(due_list, follower) due; /* waiting followers, ordered by due_ms, then by event_ms */
     size_t count;
     int64_t cut_ms;         /* time of the next search for clients that do not read */
-    size_t held, held_most; /* bytes of unsent events, and their maximum */
+    size_t held, held_most; /* bytes of unsent events, and the number of bytes from which on no
+                               events are read */
 };
 
 followers *followers_new(const settings *set)
@@ -67,7 +68,6 @@ void followers_free(followers *all)
 
 /* --- the list --- */
 
-/* Counts the present memory of a follower's answer. */
 static void count_memory(follower *f)
 {
     size_t now = f->request->answer.body.cap;
@@ -76,8 +76,8 @@ static void count_memory(follower *f)
     request_count_answer(f->request);
 }
 
-/* Adds the follower to the list of waiting followers. Its position is searched from the end,
- * because most followers are due after all others. */
+/* The position in the list `due` is searched from the end, because a follower is usually due after
+ * all followers in the list. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -154,8 +154,6 @@ static int64_t next_round(int64_t now_ms)
     return (now_ms / ROUND_MS + 1) * ROUND_MS;
 }
 
-/* Prepares the body for sending. If the body is empty and a heartbeat is due, the heartbeat is
- * added. */
 static void prepare_body(follower *f, int64_t now_ms)
 {
     buf *out = request_body(f->request);
@@ -184,7 +182,7 @@ static void add_events(request *r, const batch_rows *found)
 }
 
 /* If the query can't be queued, an error can't be sent in the middle of a stream: the connection is
- * closed, and the client reconnects. */
+ * closed, and the client can reconnect. */
 static void query_events(follower *f)
 {
     request *r = f->request;
@@ -203,14 +201,13 @@ static void end_stream(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
-/* True if the client does not read its events. It is disconnected, and loses no event if it
- * reconnects with Last-Event-ID. */
+/* The caller disconnects such a client, which loses no stored event if it reconnects with
+ * Last-Event-ID. */
 static bool reads_nothing(const follower *f, int64_t now_ms)
 {
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
-/* If unsent events use all their memory, disconnects clients that do not read. */
 static void disconnect_some(followers *all, int64_t now_ms)
 {
     if (all->held < all->held_most || now_ms < all->cut_ms)
@@ -223,8 +220,8 @@ static void disconnect_some(followers *all, int64_t now_ms)
     }
 }
 
-/* Delays the next query of a follower because unsent events use all their memory. The follower gets
- * a heartbeat when it is due. */
+/* Delays the next query of a follower because unsent events use all the memory for them. A
+ * heartbeat that is due is sent nevertheless. */
 static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
@@ -275,8 +272,8 @@ static void build_task(params *p, const void *keys)
     task_get_params(p, key->tenant, key->task_id);
 }
 
-/* Begins the stream. If the client's last event does not exist, such as after a restore of the
- * database, the stream begins after the last event of the task. */
+/* If the client's last event does not exist, such as after a restore of the database, the stream
+ * begins after the last event of the task. */
 static void start_stream(request *r, follower *f, const task_row *task)
 {
     static const answer_stream STREAM = {peek_events, consume_events};
@@ -293,7 +290,8 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.stream = &STREAM;
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
-    request_header(r, "X-Accel-Buffering", "no"); /* otherwise nginx buffers events */
+    /* without this header, nginx buffers the events */
+    request_header(r, "X-Accel-Buffering", "no");
     f->home = r->followers;
     LIST_INSERT_HEAD(&f->home->all, f, of_loop);
     f->home->count++;
@@ -301,8 +299,8 @@ static void start_stream(request *r, follower *f, const task_row *task)
     request_set_state(r, REQUEST_ANSWERED);
 }
 
-/* Begins the stream. If the task is finished and the client has received its last event, the answer
- * is 204, which makes a browser stop reconnecting. */
+/* If the task is finished and the client has received the last event, the answer is 204, which
+ * makes a browser stop reconnecting. */
 static void task_stream_response(request *r, const batch_rows *found)
 {
     follower *f = r->plan;

@@ -1,6 +1,5 @@
 /*
- * handlers.c: the handlers of /healthz, /readyz and /version, and functions that all handlers
- * share.
+ * handlers.c: the handlers of /healthz, /readyz and /version, and functions that handlers share.
  */
 #include "server/api/handlers.h"
 
@@ -65,8 +64,6 @@ bool handler_box(request *r, uuid16 *out)
            http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
-/* Queues the request with a new ticket. The flags of the old ticket about repeating the request are
- * kept. */
 static void queue_ticket(request *r, batch_ticket ticket)
 {
     ticket.replayable = r->ticket.replayable;

@@ -1,7 +1,7 @@
 /*
- * handlers.h: functions that the handlers of routes share. Most handlers have two functions: the
- * first makes the parameters of a statement from the request, the second makes the answer from the
- * rows.
+ * handlers.h: functions that the handlers of routes share. Most handlers that read the database
+ * have two functions: the first makes the parameters of a statement from the request, the second
+ * makes the answer from the rows.
  */
 #ifndef SERVER_HANDLERS_H
 #define SERVER_HANDLERS_H
@@ -30,18 +30,19 @@ request_handler handle_entries_list, handle_entry_get;
 request_handler handle_session_diff, handle_session_context;
 
 /* Returns the scope that a token needs: that of the route, or of the ability in the path. For an
- * ability that does not exist, it is `read`. */
+ * ability that does not exist, the scope is `read`. */
 route_scope ability_scope(const request *r);
 
-/* The state for /readyz. True if the server is not stopping, no connection failed the check of the
- * database, a loop has connections of each group to the primary, and requests can be authorised. */
+/* True if /readyz answers 200. The server must not be stopping, and no connection may have failed
+ * the check of the database. A loop must have connections of each group to the primary, and
+ * requests can be authorised. */
 bool handler_is_ready(const server_state *server);
 
-/* Begins a validation of the request. The caller calls handler_end_validation. */
+/* Begins a validation of the request, which the caller ends with handler_end_validation. */
 void handler_validation(request *r, validation *s);
 
-/* Frees the validation. True if the request is valid. Otherwise the request is answered with an
- * error. */
+/* Frees the validation. Returns true if the request is valid. False: the request was answered with
+ * an error. */
 bool handler_end_validation(request *r, validation *s);
 
 /* Answers 422 with one fault. `in`: "body", "query", "header" or "path". `member`: the name of the
@@ -57,16 +58,16 @@ body_ids *handler_read_body_ids(request *r, const body_rules *wanted);
  * NULL: the request was answered with an error. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
 
-/* Returns the members of the body of a changing request, in its arena. If `may_be_empty`, an empty
- * body is read as {}. Also checks that the query is empty, and the form of an Idempotency-Key.
- * NULL: the request was answered with an error. */
+/* Returns the members of the body of a changing request, in the request's arena. If `may_be_empty`,
+ * an empty body is read as {}. Also checks that the query is empty, and the form of an
+ * Idempotency-Key. NULL: the request was answered with an error. */
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
 
-/* True if the query has no parameter. Otherwise the request is answered with 422. */
+/* Returns true if the query has no parameter. False: the request was answered with an error. */
 bool handler_no_query(request *r);
 
-/* Reads the id in parameter `param` of the path. `what` is "session", "entry" or "task". False:
- * such an id is impossible, and the request was answered with 404. */
+/* Reads the id in parameter `param` of the path. `what` is "session", "entry" or "task". False: no
+ * object can have this id, and the request was answered with 404. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
 
 /* Reads the id of the card in the path. False: no card can have this id, and the request was
@@ -77,14 +78,14 @@ bool handler_card(request *r, slice *out);
  * with 404. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Queues the request with `count` keys for a batched statement. The batcher calls `render` with its
- * rows. `weight`: the approximate number of rows of a read, or KiB of a write. Flags of the ticket
- * about repeating the request are kept. */
+/* Queues the request with `count` keys for a batched statement. The batcher calls `render` with the
+ * rows of the request. `weight`: the approximate number of rows of a read, or KiB of a write. Flags
+ * of the ticket about repeating the request are kept. */
 void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t count,
                            size_t weight, batch_render render);
 
-/* Queues the request for a statement that carries no other request. A render function may queue
- * another one. Flags of the ticket about repeating the request are kept. */
+/* Queues the request for a statement that carries no other request. A render function may queue the
+ * request for a further statement. Flags of the ticket about repeating the request are kept. */
 void handler_queue_single(request *r, batch_kind kind, statement_id what,
                           void (*build)(params *p, const void *keys), const void *keys,
                           batch_render render);
@@ -109,8 +110,8 @@ void handler_run_ability(request *r);
  * error. */
 void *handler_take(request *r, size_t count, size_t size);
 
-/* True if the rows of the first `keys` keys fit into --response-max. Reserves memory for their
- * JSON. Otherwise the request is answered with 413. */
+/* True if the rows of the first `keys` keys fit into --response-max. Then memory for the JSON of
+ * these rows is reserved. False: the request was answered with 413. */
 bool handler_check_budget(request *r, const batch_rows *found, size_t keys);
 
 #endif

@@ -39,7 +39,6 @@ static void note_refused(void *arg, uint64_t line, const char *reason)
         i->errors[i->error_count++] = (import_error){line, copy};
 }
 
-/* Passes all lines of the body to the importer. */
 static cardbox_status take_lines(importing *i, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
@@ -119,7 +118,7 @@ static void answer_stopped(transfer *t)
     importing *i = (importing *)t;
     char how_far[128];
     snprintf(how_far, sizeof(how_far),
-             "stopped after line %llu of the import, up to which the lines are in",
+             "the import stopped; the lines up to line %llu were processed",
              (unsigned long long)(i->in == NULL ? 0 : import_settled(i->in)));
     transfer_answer_stopped(t, how_far);
 }

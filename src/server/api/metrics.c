@@ -14,7 +14,6 @@
 
 typedef struct metric metric;
 
-/* The data from which the values of metrics are computed. */
 typedef struct metric_source {
     const server_state *server;
     const stats *sum; /* the sums of the numbers of all loops and helper threads */
@@ -123,7 +122,7 @@ static void write_db_conns(buf *out, const metric *m, const metric_source *of)
 
 /* --- statements --- */
 
-/* Returns the name of a statement, which is the name of its file in sql/statements. */
+/* The name of a statement is the name of its file in sql/statements. */
 static const char *statement_name(size_t id)
 {
     return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
@@ -254,7 +253,7 @@ static const metric METRICS[] = {
     TALLY("cardbox_request_body_bytes_total", "counter", body_bytes_in,
           "Bytes of request bodies that were received."),
     TALLY("cardbox_response_body_bytes_total", "counter", body_bytes_out,
-          "Bytes of response bodies that were sent."),
+          "Bytes of response bodies, counted when they are passed to the HTTP library."),
     VALUE("cardbox_request_bodies_held_bytes", "gauge", bodies_bytes,
           "Memory that request bodies over 64 KiB use now."),
     VALUE("cardbox_memory_used_bytes", "gauge", memory_bytes,
@@ -270,18 +269,18 @@ static const metric METRICS[] = {
     LABELLED("cardbox_batch_requests", "summary", write_members,
              "Requests that one batched statement carried, by statement."),
     TALLY("cardbox_queue_length", "gauge", waiting,
-          "Requests that wait for a connection to the database."),
+          "Requests that wait to be sent to the database."),
     TALLY("cardbox_jobs", "gauge", jobs_open,
           "Large requests that helper threads work on, or that wait for one."),
     TALLY("cardbox_jobs_total", "counter", jobs,
           "Times that a helper thread began to work on a large request."),
     TALLY("cardbox_retries_total", "counter", retries,
-          "Times that a request was queued for another statement."),
+          "Times that a request was queued again, to be part of another statement."),
     TALLY("cardbox_rows_total", "counter", rows, "Rows that statements returned."),
     TALLY("cardbox_standby_reads_total", "counter", standby_reads,
           "Reads that a standby of --standby-dsn has answered."),
     TALLY("cardbox_standby_fallback_total", "counter", standby_passed,
-          "Reads that were sent to the primary because no standby could answer them."),
+          "Reads that were sent to the primary and not to a standby of --standby-dsn."),
     VALUE("cardbox_loops", "gauge", loops, "Event loops."),
     VALUE("process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),

@@ -1,5 +1,5 @@
 /*
- * projects.c: the list of all projects, for operators. This is the only list that crosses projects.
+ * projects.c: the list of all projects, for operators.
  */
 #include "server/response/page.h"
 #include "store/admin/projects.h"

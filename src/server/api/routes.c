@@ -109,7 +109,7 @@ _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
 
 /* In hints, "..." stands for the path of the project. */
 const route_hint ROUTE_HINTS[] = {
-    /* For an empty id there is no hint, as in the original service. */
+    /* For a path without an id there is no hint, as in the original service. */
     {"GET", OF_PROJECT "/cards/", ""},
     {"GET", OF_PROJECT "/boxes/", ""},
     {"POST", "/projects", "the first write creates a project: POST /projects/{project}/cards"},

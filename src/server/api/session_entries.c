@@ -15,8 +15,8 @@ static const field PAGE[PAGE_FIELDS] = {
     [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
-/* Returns the plan of an ability for entries of the session in the path. entry.ptr may be NULL: no
- * entry. NULL: the request was answered with an error. */
+/* `entry`: the entry that the ability reads; ptr NULL: the ability reads a list of the whole
+ * session. */
 static tree_request *tree_plan(request *r, const char *ability_id, slice entry, int64_t limit)
 {
     slice session;
@@ -25,8 +25,8 @@ static tree_request *tree_plan(request *r, const char *ability_id, slice entry, 
     return tree_request_init(r->plan, session, entry, limit);
 }
 
-/* Sets the maximum sizes of entries whose JSON and previews are returned. The entries of `rows`
- * previews together have at most --response-max bytes. */
+/* `rows`: maximum number of previews. The entries of all previews together have at most
+ * --response-max bytes. */
 static void read_texts(const request *r, session_page *page, const field_value *lines,
                        const field_value *preview, int64_t rows)
 {
@@ -38,7 +38,8 @@ static void read_texts(const request *r, session_page *page, const field_value *
             share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
 }
 
-/* Handles lists and paths. Some of the routes have an entry in their path. */
+/* Handles all lists and paths of entries. Only some of these routes have an entry id in their URL.
+ */
 void handle_entries_list(request *r)
 {
     slice entry = {NULL, 0};

@@ -1,8 +1,8 @@
 /*
  * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the stored lines
  * of a session or of one path, or converts them to the other dialect. POST .../sessions/{s}/import
- * imports a file and returns a report. Both run in a thread, with blocking functions of
- * src/store/session.
+ * imports a file and returns a report. Exports and imports run in threads, with blocking functions
+ * of src/store/session.
  */
 #include <stdio.h>
 #include "cardbox/session_file.h"
@@ -113,7 +113,7 @@ static void answer_import(transfer *t, request *r)
 
 static void answer_stopped(transfer *t)
 {
-    transfer_answer_stopped(t, "stopped, and a part of the session may be in");
+    transfer_answer_stopped(t, "the import stopped; a part of the session may be stored");
 }
 
 static void look_import(transfer *t)

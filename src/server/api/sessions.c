@@ -40,8 +40,6 @@ static bool has_contradiction(const field_value *body)
            (body[N_HEADER].given && body[N_CWD].given);
 }
 
-/* Sets dialect and header of a new session. A session of the dialect pi has the header of the
- * request, or a new one. False: the request was answered with an error. */
 static bool take_header(request *r, session_create *create, const field_value *body)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -132,8 +130,8 @@ void handle_session_fork(request *r)
 
 /* --- delete --- */
 
-/* Deletes a session by several statements, each with the time limit of a request. If the client
- * disconnects before the last one, the gc thread deletes the other lines. */
+/* A long session is deleted by several statements, each with the time limit of a request. If the
+ * request ends before the last statement, gc deletes the other lines. */
 void handle_session_delete(request *r)
 {
     session_deletion *deletion =

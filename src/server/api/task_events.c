@@ -1,8 +1,8 @@
 /*
  * task_events.c: writes a server-sent event for each row, except for rows that only advance the
  * number of the last event. A stored event has its number as id, so that a client that reconnects
- * misses none. Chunks of a message have no id: to a client that reconnects, all of them are sent
- * again after a `start` event.
+ * misses no stored event. Chunks of a message have no id: to a client that reconnects, the stored
+ * chunks are sent again after a `start` event.
  */
 #include <inttypes.h>
 #include "server/api/task_events.h"

@@ -9,7 +9,8 @@
 #include "store/task/tasks.h"
 
 /* Maximum events, and maximum chunks, of a task that one read returns. After TASK_VIEW_BYTES no
- * further event or chunk is added. A client that reads nothing holds about this number of bytes. */
+ * further event or chunk is added. A client that reads nothing makes the server hold about
+ * TASK_VIEW_BYTES. */
 #define TASK_VIEW_MOST  100
 #define TASK_VIEW_BYTES (256 * 1024)
 
@@ -17,7 +18,7 @@
 typedef struct task_view {
     task_follow key; /* the key of the follower's next read */
     bool finished;   /* true if the task was finished at the last event that was read */
-    char saying[CARDBOX_CARD_ID_MAX]; /* the text of key.message_id */
+    char saying[CARDBOX_CARD_ID_MAX]; /* the memory of key.message_id */
 } task_view;
 
 /* Appends the events in rows of tasks_follow to `out`, and advances `seen` past them. True: there

@@ -35,8 +35,8 @@ static const struct {
     {".svg", "image/svg+xml"},
 };
 
-/* Browsers load scripts and styles only from files of this server, and run no inline scripts. So a
- * script in the content of a card can't run. */
+/* With this policy, browsers load scripts and styles only from files of this server, and run no
+ * inline scripts. So a script in the content of a card can't run. */
 static const char POLICY[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -68,8 +68,8 @@ void handle_openapi(request *r)
     answer_file(r, SLICE("cardbox.json"), (slice){OPENAPI, sizeof(OPENAPI) - 1});
 }
 
-/* The headers make browsers revalidate each file before they use it, so that pages and scripts are
- * of the same version. */
+/* With Cache-Control: no-cache, browsers revalidate a file before they use a stored copy, so that
+ * pages and scripts are of the same version. */
 static void answer_page(request *r, slice name)
 {
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {

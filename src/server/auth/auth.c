@@ -1,7 +1,8 @@
 /*
  * auth.c: authorises requests. While the list of tokens is unknown or was not confirmed for 10
- * seconds, the answer is 503. There is one message for all invalid tokens and one for all missing
- * rights, so that an answer never reveals whether a project exists.
+ * seconds, a request that needs a token is answered with 503. There is one message for all invalid
+ * tokens and one for all missing rights, so that the message does not reveal whether a project
+ * exists.
  */
 #include "server/auth/auth.h"
 #include <stdio.h>
@@ -9,9 +10,9 @@
 #include "base/clock.h"
 #include "server/response/http_error.h"
 
-/* The auth watcher reads the list of tokens more than once a second. If the database has not
- * answered for this time, a token may have been revoked, and requests are rejected. A shorter
- * outage, such as a restart of the database, has no effect on clients. */
+/* The auth watcher normally checks the list of tokens about once a second. If the database has not
+ * answered for STALE_MS, a token may have been revoked, so requests are rejected. During a shorter
+ * outage, such as a restart of the database, the last list is used. */
 enum { STALE_MS = 10000 };
 
 static bool is_known(const server_state *server)
@@ -80,8 +81,8 @@ static bool answer_forbidden(request *r)
                            "the token is not good for this project or operation");
 }
 
-/* True if the token is valid for the request's project and scope. Routes outside a project require
- * a token for all projects, because their answers contain data of all projects. */
+/* Routes outside a project that need a token need a token for all projects, because their answers
+ * are about all projects. */
 static bool allows(const token *t, const request *r)
 {
     bool is_for_project =

@@ -17,9 +17,9 @@ bool auth_is_ready(const server_state *server);
  * error. */
 bool auth_check(request *r, const headers *h);
 
-/* Checks the token of a long request again. True if the token is valid, if the request needs none,
- * and while the list of tokens is not current. The token is looked up only if the list has changed.
- */
+/* Checks the token of a long request again. Returns true if the token is still valid, if the
+ * request needs no token, and also while the list of tokens is not current. The token is looked up
+ * only if the list has changed. */
 bool auth_is_still_valid(request *r);
 
 #endif

@@ -43,7 +43,7 @@ static bool read_address(host *out, int family, slice text)
     return inet_pton(family, copy, out->address) == 1;
 }
 
-/* Reads an IPv6 address in brackets, with or without a port. Its zone, as in [fe80::1%eth0], is
+/* Reads an IPv6 address in brackets, with or without a port. A zone, as in [fe80::1%eth0], is
  * ignored. */
 static bool read_brackets(host *out, slice text)
 {

@@ -1,7 +1,7 @@
 /*
  * token_list.c: a hash table of tokens by the SHA-256 of their secrets. The first bytes of the
  * SHA-256 determine the slot, because clients can't choose these bytes. Secrets are random, so the
- * time of a comparison reveals nothing.
+ * time of a comparison reveals nothing about other secrets.
  */
 #include "server/auth/token_list.h"
 #include <gnutls/crypto.h>
@@ -24,7 +24,6 @@ static size_t slot_of(const token_list *list, const unsigned char *hash)
 
 /* --- making --- */
 
-/* Returns the number of consecutive rows, from `row` on, that belong to the same token. */
 static int rows_of_token(const store_rows *rows, int row)
 {
     int end = row;
@@ -48,7 +47,8 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
                         ? INT64_MAX
                         : asked_ms + rows_int8(rows, row, WATCH_MS_LEFT);
     t->all_tenants = rows_bool(rows, row, WATCH_ALL_TENANTS);
-    /* A scope of a later release and all scopes after it are ignored. */
+    /* If the list has an unknown scope, of a later release, that scope and all scopes after it are
+     * ignored. */
     token_scopes_parse(&t->scopes, rows_text(rows, row, WATCH_SCOPES));
     for (int i = 0; i < count && !t->all_tenants; i++) {
         slice tenant = rows_text(rows, row + i, WATCH_TENANT);

@@ -1,6 +1,7 @@
 /*
- * token_list.h: an immutable list of the tokens that were valid when it was read. When tokens
- * change, the list is replaced by a new one. Loops lock only to get a new list.
+ * token_list.h: an immutable list of the tokens that were not expired and not revoked when the list
+ * was read. When tokens change, a new list replaces the old list. Loops lock only to get a new
+ * list.
  */
 #ifndef SERVER_TOKEN_LIST_H
 #define SERVER_TOKEN_LIST_H
@@ -26,7 +27,7 @@ typedef struct token_list token_list;
  * memory. */
 token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 
-/* Returns the token with this secret, expired or not; NULL: none. */
+/* Returns the token with this secret, which may have expired; NULL: none. */
 const token *token_list_find(const token_list *list, slice secret);
 
 /* Returns the token with this id, by a search through the whole list; NULL: none. */
@@ -34,7 +35,7 @@ const token *token_list_find_id(const token_list *list, int64_t id);
 
 bool token_is_for(const token *t, slice tenant);
 
-/* The current list of tokens. The auth watcher replaces it, and all loops read it. */
+/* The current list of tokens. The auth watcher replaces the list, and all loops read it. */
 typedef struct token_store {
     pthread_mutex_t lock; /* held while `current` is read or changed */
     token_list *current;
@@ -48,7 +49,7 @@ void token_store_free(token_store *all); /* called when no token_reader has a li
 /* Makes `list` the current list. The caller's reference becomes the store's. */
 void token_store_publish(token_store *all, token_list *list);
 
-/* The reference of one thread to a list. It begins as zeros. */
+/* The reference of one thread to a list. A token_reader begins as zeros. */
 typedef struct token_reader {
     token_list *held;
     unsigned changes;

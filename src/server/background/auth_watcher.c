@@ -1,8 +1,8 @@
 /*
  * auth_watcher.c: a thread that polls the database for tokens, the rights of the database role and
  * free connection slots. LISTEN is not used, because it does not work behind PgBouncer in
- * transaction mode. The thread polls every 750 ms, so that a revoked token is rejected within a
- * second.
+ * transaction mode. The thread polls 750 ms after a successful poll, so that a revoked token is
+ * rejected within a second.
  */
 #include "base/errors.h"
 #include "base/clock.h"
@@ -23,9 +23,9 @@ struct auth_watcher {
     background base;
     atomic_bool checked;
     pthread_mutex_t lock;
-    /* under the lock: */
+    /* the lock protects `rights` */
     role_rights rights;
-    /* the thread's own: */
+    /* only the thread uses the members from here on */
     int64_t version;         /* version of the token list that was read last */
     int64_t role_ms;         /* when the role's rights are read next */
     int64_t slots_ms;        /* when the free slots are counted next */
@@ -35,7 +35,6 @@ struct auth_watcher {
     bool logged_no_identity; /* reading the cluster identity failed last, and that was logged */
 };
 
-/* Sets `*logged` to `now`. Returns whether the value has changed. */
 static bool has_changed(bool *logged, bool now)
 {
     bool changed = *logged != now;
@@ -45,9 +44,8 @@ static bool has_changed(bool *logged, bool now)
 
 /* --- the role --- */
 
-/* Publishes the rights of the database role, and logs it if they are too many. Too many
- * rights are an error if other machines can reach the server, since a bug of the server would give
- * these machines the rights. Otherwise they are only a warning. */
+/* Too many rights are an error if other machines can reach the server, since a bug of the server
+ * would give these machines the rights. Otherwise they are only a warning. */
 static void judge_role(auth_watcher *w, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
@@ -65,7 +63,6 @@ static void judge_role(auth_watcher *w, const role_rights *rights)
         log_info("role_is_fit", "role=\"%s\"", rights->name);
 }
 
-/* Logs a warning if --dsn leads to a standby, unless --read-only is set without --standby-dsn. */
 static void judge_standby(auth_watcher *w, bool on_standby)
 {
     const settings *set = w->base.server->set;
@@ -137,9 +134,9 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 
 /* --- the identity of the cluster --- */
 
-/* Reads the primary's cluster identity. While the identity is unknown or differs from that of a
- * standby, the standby is not used. A new connection may lead to another primary. So after a
- * connection has come up, standbys are not used until the identity is read again. */
+/* While the primary's identity is unknown or differs from that of a standby, the standby is not
+ * used. A new connection may lead to another primary. So after a connection has come up, standbys
+ * are not used until the identity is read again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -157,8 +154,8 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
 
 /* --- the slots --- */
 
-/* Reports the number of free connection slots to slots.c. With --no-prepared-statements, which
- * poolers need, and for standbys the number is unknown. */
+/* The number of free slots is unknown for standbys, and with --no-prepared-statements, which
+ * poolers need. */
 static void check_slots(auth_watcher *w)
 {
     server_state *server = w->base.server;
@@ -180,7 +177,7 @@ static void check_slots(auth_watcher *w)
 
 /* --- the thread --- */
 
-/* Opens the thread's connection, and reports it to slots.c at once, since the loops wait for it. */
+/* Reports a new connection to slots.c at once, since the loops wait for it. */
 static bool open_database(auth_watcher *w, cardbox_error *err)
 {
     bool was_open = w->base.db != NULL;

@@ -1,7 +1,6 @@
 /*
  * background.c: starts and stops the threads beside the loops, and opens their database
- * connections. The connections do not retry a failed statement: the thread may repeat it in its
- * next run.
+ * connections. A failed statement is not retried; the thread may repeat it in its next run.
  */
 #include "server/background/background.h"
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "cardbox/client.h"
 #include "server/batch/slots.h"
 
-/* The first member of the struct of each of these threads. */
+/* The first member of the struct of each background thread. */
 typedef struct background {
     server_state *server;
     periodic periodic;
@@ -34,16 +34,16 @@ bool background_stop(void *thread);
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
                                   unsigned timeout_ms, cardbox_error *err);
 
-/* As background_db_open, but returns CARDBOX_UNAVAILABLE while no loop has a usable connection of
- * each group to the primary. */
+/* Does what background_db_open does, and reports a failure to slots.c. Returns CARDBOX_UNAVAILABLE
+ * while no loop has a usable connection of each group to the primary. */
 cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
                                               unsigned timeout_ms);
 
 /* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Closes a thread's connection if slots are scarce. gc_thread and notifier call this at the end of
- * each run. */
+/* Closes a thread's connection if slots are scarce. gc_thread and notifier call this after their
+ * work. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */
@@ -58,13 +58,13 @@ auth_watcher *auth_watcher_start(server_state *server);
  */
 bool auth_watcher_has_checked(auth_watcher *w);
 
-/* Returns whether the database role has too many or too few rights for the server to start. The
- * error has the reason and the remedy. */
+/* Returns whether the server must not start, because its database role has too many or too few
+ * rights. The error has the reason and the remedy. */
 bool auth_watcher_refuses(auth_watcher *w, cardbox_error *err);
 
 /* Starts the thread that removes expired and deleted rows in small batches, and analyzes tables
- * that have grown. Each server of a database may run such a thread: a lock in the database
- * ensures that only one removes rows at a time. */
+ * that have grown. Each server of a database may run such a thread: only the thread that holds a
+ * lock in the database removes rows. */
 void *gc_thread_start(server_state *server);
 
 /* Starts the thread that notifies workers of new work in a project, so that no request waits for
@@ -72,8 +72,8 @@ void *gc_thread_start(server_state *server);
 typedef struct notifier notifier;
 notifier *notifier_start(server_state *server);
 
-/* Requests a notification for a project that has new work. Any thread may call this. Does nothing
- * if `n` is NULL. */
+/* Requests a notification for a project that has new work. Any thread may call this. `n` may be
+ * NULL. */
 void notifier_add(notifier *n, slice tenant);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * bounded_pipe.h: a byte pipe of fixed size between a thread and a loop. The functions of the
- * thread wait; those of the loop do not, and the loop is woken by an eventfd when it can continue.
+ * bounded_pipe.h: a byte pipe of fixed size between a thread and a loop. The thread waits for bytes
+ * or free space. The loop does not wait: an eventfd wakes the loop when there are bytes or free
+ * space.
  */
 #ifndef SERVER_BOUNDED_PIPE_H
 #define SERVER_BOUNDED_PIPE_H
@@ -11,7 +12,7 @@
 typedef struct bounded_pipe bounded_pipe;
 
 /* Creates a pipe of `size` bytes. After the loop has found the pipe empty or full, the thread
- * writes to the eventfd `wake_fd` as soon as the loop can continue. NULL: out of memory. */
+ * writes to the eventfd `wake_fd` when the loop can continue. NULL: out of memory. */
 bounded_pipe *bounded_pipe_new(size_t size, int wake_fd);
 void bounded_pipe_free(bounded_pipe *p);
 
@@ -29,13 +30,12 @@ ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 /* Writes as many bytes to the pipe as it has free space for, and returns their number. */
 size_t bounded_pipe_offer(bounded_pipe *p, slice bytes);
 
-/* Returns the bytes that can be read at once; an empty slice: none. They stay in the pipe until
- * bounded_pipe_took removes the first `len` of them. */
+/* Returns the bytes that can be read at once; an empty slice: none. The bytes stay in the pipe
+ * until bounded_pipe_took removes the first `len` bytes. */
 slice bounded_pipe_peek(bounded_pipe *p);
 void bounded_pipe_took(bounded_pipe *p, size_t len);
 
-/* Returns false if the loop's last peek or offer found the pipe empty or full, and the loop is
- * still to be woken. */
+/* Returns false while the loop, which has found the pipe empty or full, waits to be woken. */
 bool bounded_pipe_is_ready(bounded_pipe *p);
 
 /* --- either side --- */
@@ -43,7 +43,7 @@ bool bounded_pipe_is_ready(bounded_pipe *p);
 /* Marks the end of the bytes: after the bytes in the pipe, bounded_pipe_take returns 0. */
 void bounded_pipe_end(bounded_pipe *p);
 
-/* Shuts the pipe: the thread stops waiting, and its reads and writes fail from now on. */
+/* Shuts the pipe: the thread stops waiting, and all its later reads and writes fail. */
 void bounded_pipe_shut(bounded_pipe *p);
 
 bool bounded_pipe_is_shut(bounded_pipe *p);

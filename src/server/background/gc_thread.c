@@ -19,20 +19,22 @@ enum {
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES = 64 * 1024 * 1024, /* least growth of memory.added before memory_give_back */
-    QUIET_BYTES = 1024 * 1024 /* the server is quiet if memory_used() and the growth are below */
+    /* growth of memory.added after which memory_give_back is called */
+    TRIM_BYTES = 64 * 1024 * 1024,
+    QUIET_BYTES = 1024 * 1024 /* limit of memory_used(), and of the growth of memory.added in a run,
+                                 of a quiet server */
 };
 
 typedef struct gc_thread {
     background base;
-    bool analyze_failed;      /* the last ANALYZE failed, and the first failure was logged */
-    unsigned failures;        /* number of failed attempts to connect since the last success */
-    int64_t round_ms;         /* when the next round of gc is due */
-    int64_t analyze_ms;       /* when statistics are checked even if nothing was sent */
-    uint64_t sent;            /* number of statements that had been sent at the last run */
-    size_t counted;           /* memory.added at the last run */
-    size_t trimmed;           /* memory.added when memory_give_back was called last */
-    gc_sum sum;               /* the rows removed in this round */
+    bool analyze_failed; /* the last ANALYZE failed, and the first failure was logged */
+    unsigned failures;   /* failed attempts to connect since the last success */
+    int64_t round_ms;    /* when the next round of gc is due */
+    int64_t analyze_ms; /* time of the next check of statistics, if no statements are sent before */
+    uint64_t sent;      /* number of statements that had been sent at the last run */
+    size_t counted;     /* memory.added at the last run */
+    size_t trimmed;     /* memory.added when memory_give_back was called last */
+    gc_sum sum;         /* the rows removed in this round */
     int64_t blocked_since_ms; /* since when other sessions block gc; 0: gc is not blocked */
     int64_t blocked_log_ms;   /* when blocked gc is logged next */
     bool blocked_logged;
@@ -58,7 +60,6 @@ static void warn_failed(const gc_thread *s, const char *event, const cardbox_err
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
-/* Analyzes one table whose statistics are stale. Returns false if there was none. */
 static bool analyze_one_table(gc_thread *s)
 {
     char table[TABLE_NAME_SIZE];
@@ -73,7 +74,7 @@ static bool analyze_one_table(gc_thread *s)
 }
 
 /* Logs each time that another session has blocked gc for a further --gc-warn-s seconds. The SQL of
- * that session is not logged, because it may contain values. */
+ * the blocking session is not logged, because it may contain values. */
 static void log_blocked(gc_thread *s, gc_state state)
 {
     gc_blocker blocker;
@@ -103,7 +104,6 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* Removes one batch of rows if gc is due. Returns true if there are more rows to remove. */
 static bool run_gc_batch(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -122,16 +122,15 @@ static bool run_gc_batch(gc_thread *s)
     if (status == CARDBOX_OK && state == GC_MORE)
         return true;
     log_counts(s);
-    /* While another session blocks gc, it is tried ten times in --gc-warn-s, or more often. */
+    /* While another session blocks gc, gc tries again at least ten times in --gc-warn-s. */
     int64_t round_ms = set->gc_interval_s * INT64_C(1000), check_ms = set->gc_warn_s * INT64_C(100);
     bool was_blocked = status == CARDBOX_OK && state >= GC_BUSY;
     s->round_ms = clock_ms() + (was_blocked && check_ms < round_ms ? check_ms : round_ms);
     return false;
 }
 
-/* Returns free memory to the operating system when a burst of large requests is over. During a
- * burst the memory would soon be needed again, and the loops would wait for the kernel to provide
- * it. */
+/* Memory is returned to the operating system when a burst of large requests is over. During a burst
+ * the memory would soon be needed again, and the loops would wait for the kernel to provide it. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -144,8 +143,6 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* True if no loop has sent a statement since the last run, and gc and the check of statistics are
- * not due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;

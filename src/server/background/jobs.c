@@ -1,8 +1,7 @@
 /*
  * jobs.c: all loops share one queue of jobs. A free thread starts the oldest job of the project
- * with the fewest running jobs, but no project gets all threads. So jobs of one project do not
- * delay those of other projects for long. Either a loop or a helper thread works on a request,
- * never both at the same time.
+ * with the fewest running jobs, and one project can't occupy all threads. A loop and a helper
+ * thread do not work on a request at the same time.
  */
 #include "server/background/jobs.h"
 #include <assert.h>
@@ -19,7 +18,7 @@ enum {
     THREADS_MOST = 8,
     WAITING_MOST = 256,      /* maximum number of waiting jobs, each with a body or rows */
     WAITING_OF_PROJECT = 64, /* maximum number of waiting jobs of one project */
-    NICE = 5,                /* nice value of the threads: loops have priority over them */
+    NICE = 5,                /* nice value of the helper threads, so that loops have priority */
     CHECK_MS = 250           /* time between two checks of clients and deadlines */
 };
 
@@ -66,11 +65,10 @@ static void unlink_waiting(job_pool *p, request *r)
     p->waiting--;
 }
 
-/* Returns the request whose job runs next; NULL: no waiting job may run. */
 static request *choose_job(const job_pool *p)
 {
     request *r, *best = NULL;
-    size_t fewest = p->count - 1; /* a project gets all threads but one */
+    size_t fewest = p->count - 1; /* a project gets at most all threads but one */
     TAILQ_FOREACH(r, &p->queue, job.in_queue)
     {
         size_t running = running_of(p, request_tenant(r));
@@ -128,7 +126,6 @@ static void *run_jobs(void *arg)
 
 /* --- the pool --- */
 
-/* One thread more than loops, but at most 8. */
 size_t job_threads(const settings *set)
 {
     return set->loops < THREADS_MOST ? (size_t)set->loops + 1 : THREADS_MOST;
@@ -185,7 +182,7 @@ bool jobs_are_open(const jobs *all)
     return !LIST_EMPTY(&all->requests);
 }
 
-/* Queues a request. Returns an error message if the queue is full, or else NULL. */
+/* Returns an error message if the queue is full, or else NULL. */
 static const char *enqueue(job_pool *p, request *r)
 {
     const char *full = NULL;
@@ -223,7 +220,6 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
     return http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
 }
 
-/* Removes a request from the list of jobs, calls `done`, and executes the job's batcher_add. */
 static void return_to_loop(jobs *all, request *r)
 {
     job was = r->job;
@@ -245,7 +241,6 @@ static job_state state_of(const jobs *all, const request *r)
     return state;
 }
 
-/* Removes a request from the queue. Returns false if its job runs or has ended. */
 static bool remove_if_waiting(const jobs *all, request *r)
 {
     pthread_mutex_lock(&all->pool->lock);
@@ -256,7 +251,7 @@ static bool remove_if_waiting(const jobs *all, request *r)
     return waited;
 }
 
-/* Answers a request whose job waits with an error. A running job is only asked to end early. */
+/* A request whose job waits is answered with an error. A running job is only asked to end early. */
 static void give_up_job(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);
@@ -266,7 +261,6 @@ static void give_up_job(jobs *all, request *r, http_error what, const char *why)
     http_error_send(r, what, NULL, "%s", why);
 }
 
-/* Ends a request's job early if the client has left or the request's time is over. */
 static void check_client(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))
@@ -276,7 +270,6 @@ static void check_client(jobs *all, request *r, int64_t now_ms)
                     "no helper thread was free in time, because of other large requests");
 }
 
-/* Continues with a request whose job has ended: sends its answer, or queues its next statement. */
 static void resume_request(jobs *all, request *r)
 {
     bool needs_statement = r->job.needs_statement;

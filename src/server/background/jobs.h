@@ -20,9 +20,9 @@ typedef void (*job_work)(struct request *r, void *arg);
 
 /* The job of a request. Other files use only `in_thread`, `needs_statement` and `given_up`. */
 typedef struct job {
-    bool in_thread;       /* the request has a job, so only a helper thread may work on it */
-    bool needs_statement; /* the job has called batcher_add, which is executed after the job */
-    atomic_bool given_up; /* nobody waits for the outcome, so the job should end early */
+    bool in_thread;       /* the request has a job: no loop may change the request */
+    bool needs_statement; /* the job has called batcher_add, which is repeated after the job */
+    atomic_bool given_up; /* nobody waits for the answer, so the job should end early */
     job_state state;      /* protected by the pool's lock */
     TAILQ_ENTRY(request) in_queue; /* in the pool's queue, protected by the pool's lock */
     LIST_ENTRY(request) of_loop;
@@ -53,12 +53,14 @@ typedef struct jobs {
 } jobs;
 
 /* Suspends a request, runs `work` in a helper thread, and then `done` (may be NULL) on the loop.
- * `work` answers the request or calls batcher_add. If too many jobs wait, the request is answered
- * 503, neither function is called, and false is returned. */
+ * `work` answers the request or calls batcher_add. If jobs_tick or jobs_abort removes the waiting
+ * job, only `done` is called. If too many jobs wait, the request is answered 503, neither function
+ * is called, and false is returned. */
 bool jobs_add(struct request *r, job_work work, job_work done, void *arg);
 
 /* Continues with requests whose job has ended. If a request's client has left or its time is over,
- * a waiting job is removed, and a running job is asked to end early. */
+ * a waiting job is removed and the request answered, but a running job is only asked to end early.
+ */
 void jobs_tick(jobs *all, int64_t now_ms);
 int64_t jobs_next_ms(const jobs *all); /* when jobs_tick is due; INT64_MAX: never */
 
@@ -66,8 +68,8 @@ int64_t jobs_next_ms(const jobs *all); /* when jobs_tick is due; INT64_MAX: neve
  * end early, and continues with requests whose job has ended. */
 void jobs_abort(jobs *all);
 
-/* Returns whether any request of the loop still has a job. As long as one has, libmicrohttpd must
- * not be stopped. */
+/* Returns whether any request of the loop has a job. Until none has a job, libmicrohttpd must not
+ * be stopped. */
 bool jobs_are_open(const jobs *all);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * notifier.c: a thread that notifies the workers of projects with new work. Its list has up to 64
- * projects. If the list is full or a notification fails, workers find the work when they poll.
+ * notifier.c: a thread that notifies the workers of projects with new work. The thread's list has
+ * up to 64 projects. If the list is full or a notification fails, workers find the work when they
+ * poll.
  */
 #include "cardbox/task.h"
 #include "server/background/background.h"
@@ -8,7 +9,7 @@
 enum { PAUSE_MS = 50, TENANTS_MOST = 64, TIMEOUT_MS = 2000 };
 
 struct notifier {
-    background base; /* its connection is opened for the first notification */
+    background base; /* `base.db` is opened when it is needed */
     pthread_mutex_t lock;
     size_t count;
     char tenants[TENANTS_MOST][CARDBOX_TENANT_MAX + 1];
@@ -31,7 +32,6 @@ void notifier_add(notifier *n, slice tenant)
     periodic_wake(&n->base.periodic);
 }
 
-/* Removes a project from the list. Returns false if the list is empty. */
 static bool take_tenant(notifier *n, char tenant[CARDBOX_TENANT_MAX + 1])
 {
     pthread_mutex_lock(&n->lock);

@@ -1,7 +1,7 @@
 /*
  * transfer_streams.c: passes bodies of any length through a bounded_pipe. The body of an import
- * goes from the client to the thread of the transfer, that of an export from the thread to the
- * client.
+ * goes from the client to the thread of the transfer, and the answer of an export from the thread
+ * to the client.
  */
 #include <errno.h>
 #include "server/background/transfers.h"
@@ -20,8 +20,8 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
     return len;
 }
 
-/* Receives a part of an import's body. After the transfer has ended, the rest of the body is
- * ignored, and the answer is sent after it. */
+/* After the transfer has ended, the rest of the body is ignored, and the answer is sent after the
+ * body. */
 static size_t receive_body(request *r, slice part)
 {
     transfer *t = r->plan;

@@ -18,8 +18,8 @@
 
 enum {
     PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and a loop */
-    STATEMENT_MS = 300000,   /* statement_timeout: a box of a million ids needs 30 seconds */
-    STOP_MS = 2000,          /* how long the server waits for the threads when it stops */
+    STATEMENT_MS = 300000,   /* statement_timeout of a transfer, because large boxes take long */
+    STOP_MS = 2000,          /* how long a server that stops waits for the threads */
     CHECK_MS = 250,          /* time between two checks of a client and its token */
     /* An export is aborted if its client receives fewer bytes in --idle-timeout-s: the export of a
      * slow client would keep a snapshot open. */
@@ -39,8 +39,8 @@ bool transfer_pool_end(transfer_pool *p)
     return true;
 }
 
-/* Reserves a slot for a transfer of a project. Returns an error message if no slot is free, or the
- * project has reached --project-transfers-max; NULL: the slot is reserved. */
+/* Returns an error message if no slot is free, or the project has reached --project-transfers-max;
+ * NULL: a slot is reserved. */
 static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
 {
     size_t running = 0, own = 0;
@@ -100,9 +100,9 @@ void transfer_begin_answer(transfer *t)
         eventfd_write(t->owner->wake_fd, 1);
 }
 
-/* Sets t->cause if the database is incompatible. After an error that may mean this, the database is
- * checked: only if the check fails too, the database is the cause. Opening the database is such a
- * check already. */
+/* Sets t->cause if the database is incompatible. After an error that may come from an incompatible
+ * database, the database is checked, and only if the check fails too, the database is the cause. A
+ * failure to open the database needs no second check, because opening includes the check. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
@@ -122,8 +122,7 @@ static void check_database(transfer *t)
         t->cause = DATABASE_NOT_MIGRATED;
 }
 
-/* Finds the cause of a failure. If the answer has begun, the client can't get an error, so the
- * failure is logged. */
+/* If the answer has begun, the client can't get an error, so the failure is logged. */
 static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
@@ -133,8 +132,8 @@ static void report_failure(transfer *t, cardbox_status status)
         failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, SLICE(""));
 }
 
-/* The thread of a transfer. It frees the slot before the client has the whole answer, so that the
- * client may start its next transfer at once. */
+/* The slot is released before the client has the whole answer, so that the client may start its
+ * next transfer at once. */
 static void *run_transfer(void *arg)
 {
     transfer *t = arg;
@@ -158,7 +157,7 @@ static void *run_transfer(void *arg)
 
 /* --- the loop --- */
 
-/* Releases the transfer of a request that ends. Shutting the pipe ends the thread, if it runs. */
+/* Shutting the pipe ends the thread, if it runs. */
 static void drop_transfer(void *plan)
 {
     transfer *t = plan;
@@ -237,7 +236,7 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* True if an error is reported to the client: the store has detected it, and not PostgreSQL. */
+/* True for an error that the store has detected, not PostgreSQL: the client gets its message. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
@@ -276,8 +275,7 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
                         "%s: %s", how_far, http_error_why_not_run(&t->err));
 }
 
-/* Ends a transfer because of its client, its token or a stop of the server. If the answer has
- * begun, the client is disconnected. */
+/* If the answer has begun, the client is disconnected. */
 static void abort_transfer(transfer *t)
 {
     request *r = t->request;
@@ -289,8 +287,7 @@ static void abort_transfer(transfer *t)
         r->host->cut(r);
 }
 
-/* Aborts a transfer if its token is not valid any more, and an export also if its client has left
- * or reads too slowly. An import with a complete body continues after its client has left. */
+/* An import with a complete body continues after its client has left. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
@@ -305,7 +302,8 @@ static void check_client(transfer *t, int64_t now_ms)
                  (long long)r->token_id);
         t->revoked = true;
         abort_transfer(t);
-        if (r->state == REQUEST_ARRIVING) /* else the answer would wait for the end of the body */
+        /* otherwise the answer would wait for the end of the body */
+        if (r->state == REQUEST_ARRIVING)
             r->host->cut(r);
         return;
     }

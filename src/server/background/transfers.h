@@ -22,8 +22,9 @@ typedef struct transfer_pool {
     atomic_size_t threads; /* number of running threads. A thread frees its slot before it ends */
 } transfer_pool;
 
-/* Waits for the threads of transfers, after all loops have ended and before they are freed. Returns
- * false if a thread still runs after 2 seconds: then the process must end by _exit. */
+/* Waits for the threads of transfers. To be called after all loops have ended, and before the loops
+ * are freed. Returns false if a thread still runs after 2 seconds: then the process must end by
+ * _exit. */
 bool transfer_pool_end(transfer_pool *pool);
 
 /* --- the transfers of one loop --- */
@@ -34,8 +35,8 @@ typedef struct transfers {
     int64_t due_ms; /* when clients are checked next */
 } transfers;
 
-/* Updates the transfers of a loop. Aborts a transfer if its token is not valid any more, and an
- * export also if its client has left or reads too slowly. */
+/* Calls `update` of each transfer of a loop. Aborts a transfer if its token is not valid any more,
+ * and an export also if its client has left or reads too slowly. */
 void transfers_tick(transfers *all, int64_t now_ms);
 int64_t transfers_next_ms(const transfers *all);
 
@@ -49,11 +50,12 @@ typedef struct transfer transfer;
 /* A kind of transfer, such as the export of a session. */
 typedef struct transfer_type {
     size_t size; /* size of the kind's struct, whose first member is a transfer */
-    /* Does the transfer, in its thread. `t->db` is open. On failure the function sets t->err. */
+    /* Runs the transfer in its thread, with t->db open. On failure the function sets t->err. */
     cardbox_status (*run)(transfer *t);
-    /* Called on the loop, after any change, until the request has ended. */
+    /* Called in each transfers_tick of the loop, until the request has ended. */
     void (*update)(transfer *t);
-    /* Frees the further members of the kind's struct. Called in the thread or on the loop. */
+    /* Frees the members of the kind's struct after the transfer. Called in the thread or on the
+     * loop. */
     void (*clear)(transfer *t);
 } transfer_type;
 
@@ -63,13 +65,13 @@ struct transfer {
     size_t slot; /* index in pool->tenant */
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
-    /* Set by the thread; the loop may read them after `over`. */
+    /* Only the thread changes the next four members; the loop may read them after `over`. */
     cardbox *db;    /* one connection, open during `run` */
     bool connected; /* `db` was opened */
     cardbox_error err;
-    database_state cause; /* why the database failed the server's check after `err`;
-                             DATABASE_UNKNOWN: it did not */
-    /* Used by the loop: */
+    database_state cause; /* the cause, if the database failed the server's check after `err`;
+                             otherwise DATABASE_UNKNOWN */
+    /* only the loop uses the next members */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
     request *request;
@@ -78,19 +80,19 @@ struct transfer {
     bool revoked;            /* aborted because its token is not valid any more */
     uint64_t moved;          /* number of bytes of the answer that were sent */
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
-    bool was_waiting;        /* the client has waited for the server since that check */
+    bool was_waiting;        /* the client waited for the server at or after the last check */
     int64_t check_ms;        /* when the speed of the client is checked next */
-    /* Used by the thread and the loop: */
-    atomic_bool begun, over; /* the answer may begin; the transfer has ended */
+    /* the thread and the loop use the next members */
+    atomic_bool begun, over; /* begun: the answer may begin. over: the transfer has ended */
     cardbox_status status;   /* valid after `over` */
     atomic_int refs;         /* references: of the loop, and of the thread while it runs */
 };
 
-/* Creates a transfer, which becomes the plan of the request. The further members of the kind's
- * struct are zeros. If that fails, the request is answered with an error, and NULL is returned. */
+/* Creates a transfer, which becomes the plan of the request. The members of the kind's struct after
+ * the transfer are zeros. On failure, answers the request with an error and returns NULL. */
 transfer *transfer_new(request *r, const transfer_type *kind);
 
-/* Starts the thread of a transfer. If that fails, answers the request and returns false. */
+/* Starts the thread of a transfer. On failure, answers the request and returns false. */
 bool transfer_start(transfer *t);
 
 /* Called in the thread: lets the loop begin the answer. */
@@ -102,8 +104,8 @@ void transfer_resume(transfer *t);
 /* Answers the request of a transfer that was aborted or has failed. */
 void transfer_answer_failed(transfer *t);
 
-/* Answers the request of an import that has failed. If the client may send the import again, the
- * error message begins with `how_far`. */
+/* Answers the request of an import that has failed. If sending the import again may help, the error
+ * message begins with `how_far`. */
 void transfer_answer_stopped(transfer *t, const char *how_far);
 
 /* --- a request's body, which the thread reads --- */
@@ -112,27 +114,27 @@ void transfer_answer_stopped(transfer *t, const char *how_far);
 extern const request_sink INCOMING_SINK;
 
 /* Called in the thread: reads a part of the body from `arg`, a bounded_pipe. Returns 0 at the end
- * of the body. Returns -1 and sets errno if the transfer was aborted: the last line may be
- * incomplete. */
+ * of the body. Returns -1 and sets errno if the transfer was aborted; the line that was read last
+ * may then be incomplete. */
 ssize_t incoming_read(void *arg, char *to, size_t size_max);
 
-/* Called on the loop: when an import has ended, answers the request by `done`, or after a failure
- * by `stopped`. An aborted import is answered by transfer_answer_failed. */
+/* Called on the loop: when an import has ended, answers the request by calling `done`, or after a
+ * failure `stopped`. An aborted import is answered by transfer_answer_failed. */
 void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
                      void (*stopped)(transfer *t));
 
 /* --- an answer, which the thread writes --- */
 
 /* A transfer whose thread collects an answer in chunks, which the loop sends as fast as the client
- * reads. The struct of an export begins with this. */
+ * reads. The first member of the struct of an export. */
 typedef struct outgoing {
     transfer transfer;
     buf chunk;
 } outgoing;
 
 /* Called in the thread: adds text to the answer. The first full chunk begins the answer; a failure
- * before that is answered as an error. Returns false if the transfer was aborted or memory ran
- * out. */
+ * before the first chunk is answered as an error. Returns false if the transfer was aborted or
+ * memory ran out. */
 bool outgoing_put(outgoing *o, slice text);
 
 /* Called in the thread: sends the last chunk, if `status` is CARDBOX_OK. Returns the status of the

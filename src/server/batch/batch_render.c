@@ -1,23 +1,22 @@
 /*
- * batch_render.c: renders the answers of requests from their rows, and large answers in helper
+ * batch_render.c: renders the answers of requests from their rows; large answers of reads in helper
  * threads. A batch owns the rows of its statement, because several requests may need them.
  */
 #include <stdlib.h>
 #include "server/background/jobs.h"
 #include "server/batch/batcher_internal.h"
 
-/* If a request's rows have at least this number of bytes, a helper thread renders its answer. The
- * rows of an unbatched statement may be a context, whose rendering costs up to 0.1 microseconds a
- * byte. The rows of a batched statement are mostly copied to the answer. */
+/* A helper thread renders the answer if the request's rows have at least this number of bytes.
+ * ALONE_LEAST is for unbatched statements, whose rows may be those of a context, which is slow to
+ * render. BATCHED_LEAST is for batched statements, whose rows are mostly copied to the answer. */
 enum { ALONE_LEAST = 64 * 1024, BATCHED_LEAST = 1024 * 1024 };
 
 typedef struct render_job {
     query_batch *batch;
     batch_rows found;
-    int numbers[]; /* the arrays `start` and `row` of `found` */
+    int numbers[]; /* memory of the arrays `found.start` and `found.row` */
 } render_job;
 
-/* True if the rows of a request have `least` bytes or more in total. */
 static bool are_large(const request *r, const batch_rows *mine, size_t least)
 {
     size_t bytes = 0;
@@ -26,8 +25,8 @@ static bool are_large(const request *r, const batch_rows *mine, size_t least)
     return bytes >= least;
 }
 
-/* True if a helper thread is to render the answer of a request. The answer of a write is rendered
- * on the loop: it is small, and must be sent even if all helper threads are busy. */
+/* The answer of a write is rendered on the loop: it is small, and must be sent even if all helper
+ * threads are busy. */
 static bool needs_thread(const request *r, const batch_rows *mine)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
@@ -36,8 +35,8 @@ static bool needs_thread(const request *r, const batch_rows *mine)
            rows_memory(mine->rows) >= least && are_large(r, mine, least);
 }
 
-/* Makes a job with copies of a request's row numbers, which are in `scratch` of the batcher: the
- * next statement overwrites that buffer. NULL: out of memory. */
+/* Copies a request's row numbers, because the next statement overwrites the batcher's `scratch`
+ * buffer, which has them. */
 static render_job *copy_rows(const request *r, const batch_rows *mine)
 {
     size_t starts = r->ticket.count + 1;

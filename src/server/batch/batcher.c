@@ -1,7 +1,6 @@
 /*
  * batcher.c: the queues of requests. When a connection is free, requests move from a queue to a
- * batch. When the time of a request is over, it is answered with an error. Until it is answered, a
- * request is in one queue or in one batch.
+ * batch. Requests that take too long are ended here.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -10,10 +9,11 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS = 250, /* the client of a request that waited longer is checked first */
-    REPLAYED_MS = 10,      /* age of `replayed` from which a standby may have replayed more */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* bytes of the rows of all followers in one statement. The
-                                     * other followers get no rows, and are queried again */
+    /* if a request waited longer, it is sent only if its client has not left */
+    CHECK_CLIENT_MS = 250,
+    REPLAYED_MS = 10, /* age of `replayed` from which a standby may have replayed more */
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit of the bytes of all followers' rows in one statement.
+                                       Followers beyond it get no rows, and are queried again */
 };
 
 /* --- QUEUE_KINDS --- */
@@ -165,15 +165,13 @@ void batcher_answer_away(request *r)
 }
 
 /* True if a standby may have replayed the WAL up to `at_least`. The query STATEMENT_replayed, which
- * precedes each read of a standby, finds out whether it has. */
+ * is sent before each read on a standby, decides. */
 static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
     return at_least <= b->replayed ||
            (at_least != REQUEST_AT_PRIMARY && clock_ms() >= b->replayed_ms + REPLAYED_MS);
 }
 
-/* Decides whether a request goes to a standby: a read of cards or boxes does, if a standby is
- * usable and may have replayed enough. */
 static void choose_database(batcher *b, request *r)
 {
     if (b->server->set->standby_dsn == NULL || QUEUE_KINDS[r->ticket.kind].group != DB_READS)
@@ -233,8 +231,8 @@ void batcher_client_left(batcher *b, request *r)
 
 /* --- statements go --- */
 
-/* Ends the requests whose clients have left, among `first` and the requests behind it in a batched
- * queue that have waited longer than CHECK_CLIENT_MS. Returns false if `first` has ended. */
+/* Ends requests whose clients have left. Checks `first`, and in a batched queue also the requests
+ * behind it, up to one that waited no longer than CHECK_CLIENT_MS. False: `first` was ended. */
 static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
@@ -252,9 +250,9 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* Returns the request of a queue that is sent next on the free connection `to`, or NULL. The last
- * free connection of a group of several is reserved for quick requests. Isolated requests use at
- * most half of several connections, because they may wait for locks. */
+/* The last free connection of a group of several is reserved: for quick requests, and in fair
+ * queues for tenants without a running statement. If a group has several connections, isolated
+ * requests use at most half of them, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
     request *first = TAILQ_FIRST(&b->queues[group][queue]);
@@ -274,8 +272,7 @@ static request *next_request(batcher *b, db_group group, int queue, const db_con
     return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 
-/* Chooses the request of a group that is sent next on the free connection `to`. Queues are served
- * round robin. NULL: no waiting request may use the connection. */
+/* The queues of a group are served round robin. NULL: no waiting request may use the connection. */
 static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
@@ -314,8 +311,8 @@ void batcher_flush(batcher *b)
     if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    /* Standbys come first: reads that could not be sent to a standby are then sent to the primary.
-     */
+    /* Standbys come first: a read that can't be sent to a standby is queued for the primary, and
+     * can be sent there at once. */
     flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
         flush_group(b, (db_group)group, now_ms);
@@ -333,8 +330,7 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why)
         http_error_send_unknown_outcome(r, what, why);
 }
 
-/* Answers a request whose time is over: a write that is known to be committed with its result, any
- * other request with 504. */
+/* A write that is known to be committed is answered with its result, any other request with 504. */
 static void end_overdue(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_without_position(r->ticket.batch))
@@ -344,7 +340,6 @@ static void end_overdue(batcher *b, request *r)
                                       : "the database did not answer in time");
 }
 
-/* Moves the requests that wait for a standby to the queues of the primary. */
 static void move_to_primary(batcher *b)
 {
     request *r;
@@ -357,7 +352,6 @@ static void move_to_primary(batcher *b)
         }
 }
 
-/* Answers the waiting requests of a group with 503. */
 static void refuse_group(batcher *b, db_group group)
 {
     request *r;

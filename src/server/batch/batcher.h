@@ -1,7 +1,7 @@
 /*
- * batcher.h: queues of requests for the database. While all connections are busy, requests wait in
- * a queue. When a connection is free, one statement carries many requests of a queue, and each
- * request gets the rows of its own keys. The batcher knows no client connections.
+ * batcher.h: queues of requests for the database. Requests wait in a queue until a connection is
+ * free. Then one statement carries one or more requests of a queue, and each request gets the rows
+ * of its own keys.
  */
 #ifndef SERVER_BATCHER_H
 #define SERVER_BATCHER_H
@@ -37,20 +37,20 @@ typedef struct batch_rows {
 
 typedef void (*batch_render)(struct request *r, const batch_rows *found);
 
-/* Receives the rows of a request one by one, if no other request is in the same statement. If there
- * are others, `render` of the request gets all its rows at once. */
+/* Functions for a request that receives its rows one by one. The functions are used if no other
+ * request is in the same statement. Otherwise `render` of the request gets all its rows at once. */
 typedef struct batch_stream {
-    /* Called when the statement was sent, again after a retry: discards the rows received before.
-     */
+    /* Called when the statement was sent, and again after each retry, when earlier rows are to be
+     * discarded. */
     void (*begin)(struct request *r);
     bool (*take)(struct request *r, store_rows *row); /* frees `row`; false: needs no more rows */
-    void (*end)(struct request *r); /* answers the request: no more rows are passed to it */
+    void (*end)(struct request *r); /* answers the request; no more rows are passed to `take` */
 } batch_stream;
 
 typedef struct query_batch query_batch;
 
-/* The batcher's data of a request. `keys` and the memory they point to must stay valid until the
- * request is answered. */
+/* The batcher's data of a request. `keys`, and the memory that the keys point to, must stay valid
+ * until the request is answered. */
 typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* batched: an array of keys; not batched: the argument of `build` */
@@ -58,28 +58,30 @@ typedef struct batch_ticket {
     size_t weight;    /* batched: approximate number of rows of a read, or KiB of a write */
     batch_render render;
     const batch_stream *stream; /* only batched reads; NULL: `render` gets the rows */
-    /* The next two are of requests that are not batched: */
+    /* `statement` and `build` are for requests that are not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
-    /* A write that may be sent again after its connection was lost, because a second execution
-     * changes nothing: a write with an idempotency key, or of cards. */
+    /* True for a write that may be sent again after its connection was lost, because a second
+     * execution changes nothing: for example, a write with an idempotency key. */
     bool replayable;
     bool has_new_ids; /* the server chose ids, so a client that repeats the request writes twice */
-    bool stays;       /* `render` must run on the loop, never in a helper thread */
+    bool stays;       /* `render` must not run in a helper thread */
     bool was_written; /* a write of the request was committed; set by the batcher */
-    /* Used by the batcher only: */
+    /* only the batcher uses the members from here on */
     TAILQ_ENTRY(request) in_queue; /* while the request waits */
-    TAILQ_ENTRY(request) by_age;   /* while the request waits or its statement runs */
-    bool is_open;                  /* the request waits or its statement runs */
+    TAILQ_ENTRY(request) by_age;   /* while the request is in a queue or a batch */
+    bool is_open;                  /* the request is in a queue or a batch */
     bool on_standby;               /* the request is sent to a standby */
     query_batch *batch;            /* the batch of the request; NULL: the request waits */
     size_t member_index;           /* the request's index in `batch` */
     int64_t since_ms;
     unsigned tries;
-    bool retried_alone; /* sent in its own statement, because a statement with it has failed */
-    bool isolated;      /* in the isolated queue of its group, and sent in its own statement */
-    bool passed_check;  /* its own statement failed, and then the database passed the check */
-    bool locked;        /* its last statement found rows that other transactions had locked */
+    bool retried_alone; /* sent in its own statement, because an earlier statement with the request
+                           has failed */
+    bool isolated; /* queued in the isolated queue of its group, and sent in its own statement */
+    bool passed_check; /* the request's own statement failed, and then the database passed the check
+                        */
+    bool locked; /* the request's last statement found rows that other transactions had locked */
 } batch_ticket;
 
 typedef struct batcher batcher;
@@ -98,27 +100,30 @@ void batcher_free(batcher *b);
 
 /* Suspends a request and queues it. The caller has set the members of its ticket from `kind` to
  * `stays`. If the database is away or too many requests wait, the request is answered 503 at once.
- * A write is rendered after its commit, and the request's `lsn` is set if it is known. If a helper
- * thread calls this, the request is queued after its job has ended. */
+ * A write is rendered after its commit, and the `lsn` of the request is set if the WAL position is
+ * known. If a helper thread calls batcher_add, the request is queued after its job has ended. */
 void batcher_add(batcher *b, struct request *r);
 
-/* True if a request waits for a batched read of cards or boxes, or for its rows. */
+/* True if a request is in a queue or batch of reads of cards and boxes. */
 bool batcher_waits_for_quick_read(const struct request *r);
 
-/* Removes a request whose client has left, if the request waits or its statement runs. It is not
- * answered. */
+/* Removes a request whose client has left from its queue or batch, if it is in one. The request is
+ * not answered. */
 void batcher_client_left(batcher *b, struct request *r);
 
-/* Sends statements for waiting requests, as long as connections are free. */
+/* Sends statements for waiting requests on free connections. */
 void batcher_flush(batcher *b);
 
-/* Answers 504 to requests older than --database-timeout-ms, and 503 to the waiting requests of each
- * group that has no usable connection and will not have one soon. */
+/* Ends requests older than --database-timeout-ms: with 504, or with its result if a write is known
+ * to be committed. Answers 503 to the waiting requests of each group that has no usable connection
+ * and will not have one soon. Requests that wait for a standby are queued for the primary instead.
+ */
 void batcher_tick(batcher *b, int64_t now_ms);
-int64_t batcher_next_ms(const batcher *b); /* when batcher_tick is due; INT64_MAX: never */
+/* when batcher_tick or batcher_flush is due; INT64_MAX: never */
+int64_t batcher_next_ms(const batcher *b);
 
-/* Answers all requests, because the server stops: a write that is known to be committed with its
- * result, any other request with 503. */
+/* Answers all requests, because the server stops. A write that is known to be committed is answered
+ * with its result, any other request with 503. */
 void batcher_abort(batcher *b);
 
 #endif

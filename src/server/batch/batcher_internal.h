@@ -1,6 +1,6 @@
 /*
  * batcher_internal.h: shared by batcher.c (queues), tenants.c (fairness between tenants),
- * query_batch.c (statements), batch_rows.c and batch_render.c (their answers).
+ * query_batch.c (statements), batch_rows.c and batch_render.c (answers).
  */
 #ifndef SERVER_BATCHER_INTERNAL_H
 #define SERVER_BATCHER_INTERNAL_H
@@ -11,26 +11,27 @@
 
 /* How the requests of a kind are sent. */
 typedef struct batch_queue_kind {
-    db_group group; /* the group of the primary's connections for these requests. Lists have
-                       their own group, so that they never delay reads of cards and boxes. */
+    db_group group; /* group of connections to the primary. Slow reads are in DB_LISTS, so that they
+                       do not delay reads of cards and boxes */
     bool writes;
-    bool may_be_slow; /* never sent on the last free connection of a group of several */
+    bool may_be_slow; /* not sent on the last free connection of a group of several */
     bool is_fair;     /* Tenants without a running statement in the group go first. The last free
-                       * connection of the group is reserved for these tenants. */
-    statement_id statement; /* this and the next three members: only of batched kinds */
+                         connection of a group of several is reserved for these tenants. */
+    statement_id statement; /* `statement` and the members after it are only for batched kinds */
     size_t key_size;        /* bytes of a key; 0: the kind is not batched */
     /* `waits`: the statement waits for locked rows. Otherwise it skips them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
-    /* Returns whether a row reports that its key's rows are locked; NULL: rows never do. */
+    /* Returns whether a row reports that the rows of its key are locked. NULL for kinds whose rows
+     * do not report it. */
     bool (*is_locked)(const store_rows *rows, int row);
 } batch_queue_kind;
 
 extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 
 /* The queues of a group: one for each batch_kind, and the isolated queue. The isolated queue has
- * requests that found locked rows or took too long, and new requests of tenants for which
- * tenant_isolate() was called less than 10 seconds ago. Each isolated request is sent in its own
- * statement, and tenants are served round robin. */
+ * requests that found locked rows or took too long, and requests of tenants for which
+ * tenant_isolate() was called less than 10 seconds before. Each isolated request is sent in its own
+ * statement. */
 enum { ISOLATED_QUEUE = BATCH_KINDS, GROUP_QUEUES };
 
 enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
@@ -38,10 +39,11 @@ enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
 /* The statements of a tenant from the fair and the isolated queues. The entry of an idle tenant
  * stays until another tenant needs it. */
 typedef struct tenant_use {
-    slice tenant;                         /* points to `name` */
-    size_t running[DB_GROUPS];            /* number of running statements */
-    uint64_t last_served;                 /* served_count after its last statement was sent */
-    int64_t isolated_until_ms[DB_GROUPS]; /* until then its new requests are isolated */
+    slice tenant;              /* points to `name` */
+    size_t running[DB_GROUPS]; /* number of running statements */
+    uint64_t last_served;      /* served_count after its last statement was sent */
+    /* requests that are queued before this time are isolated */
+    int64_t isolated_until_ms[DB_GROUPS];
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
 
@@ -49,7 +51,7 @@ struct batcher {
     server_state *server;
     stats *stats;
     db_conns *conns;
-    uint64_t replayed;   /* the replayed LSN that a standby reported last */
+    uint64_t replayed;   /* the replayed WAL position that a standby reported last */
     int64_t replayed_ms; /* when `replayed` was read */
     struct request_list queues[DB_GROUPS][GROUP_QUEUES];
     int next_queue[DB_GROUPS];  /* the queue that is served next */
@@ -73,22 +75,22 @@ static inline db_group group_of(const request *r)
 /* --- batcher.c --- */
 
 /* Redirects a read from the standby to the primary. The caller has removed the request from its
- * queue, and queues it afterwards. */
+ * queue or batch, and queues it afterwards. */
 void batcher_to_primary(batcher *b, request *r);
 
 /* Puts a request at the front or at the end of its queue. */
 void queue_push(batcher *b, request *r, bool in_front);
 void queue_remove(batcher *b, request *r);
 
-/* Removes a request from its queue or batch. The caller answers the request next, or its client has
- * left. */
+/* Removes a request from its queue or batch. If the client has not left, the caller then answers
+ * the request. */
 void batcher_remove(batcher *b, request *r);
 
 /* Answers 503, because no database connection for the request is usable. */
 void batcher_answer_away(request *r);
 
-/* Removes a request and answers with an error. If the request is a write that was sent, the error
- * reports that the outcome is unknown. */
+/* Removes a request from its queue or batch, and answers with an error. If the request is a write
+ * in a batch, the error reports that the outcome is unknown. */
 void batcher_fail(batcher *b, request *r, http_error what, const char *why);
 
 /* --- tenants.c --- */
@@ -96,29 +98,29 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why);
 /* True if new requests of a tenant for a group go to the isolated queue of the group. */
 bool tenant_is_isolated(batcher *b, db_group group, slice tenant);
 
-/* Isolates the new requests of a tenant for 10 seconds, because the answer of a single read of the
- * tenant needed more memory than the server had left. */
+/* Isolates the requests of a tenant for 10 seconds, after a read of the tenant that was alone in
+ * its statement has failed with CARDBOX_TOO_LARGE, mostly for lack of memory. */
 void tenant_isolate(batcher *b, db_group group, slice tenant);
 
-/* Returns the next request of a group's isolated queue. NULL: the queue is empty, or each of its
- * tenants has a running statement in the group. */
+/* Returns the request of a group's isolated queue whose tenant was served the longest time ago.
+ * NULL: the queue is empty, or each of its tenants has a running statement in the group. */
 request *tenant_next_isolated(batcher *b, db_group group);
 
-/* Returns the next request of a fair queue: the first request whose tenant has no running
- * statement, or else the first request. If `is_last`, only the last connection is free, and NULL is
- * returned if all tenants in the queue have a running statement. */
+/* Returns the first request of a fair queue whose tenant has no running statement in the group. If
+ * there is none, returns the first request, or NULL if `is_last`: only the last connection is free.
+ */
 request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_last);
 
-/* The caller calls tenant_begin when it sends a statement for a request, and passes the result,
- * which may be NULL, to tenant_end when the statement has ended. */
+/* tenant_begin counts a statement for its tenant when the statement is sent. The result, which may
+ * be NULL, is passed to tenant_end when the statement has ended. */
 tenant_use *tenant_begin(batcher *b, db_group group, const request *r);
 void tenant_end(batcher *b, db_group group, bool isolated, tenant_use *of);
 
 /* --- batch_rows.c --- */
 
 /* Sorts rows by the number of their key, which is in column 0 and counts from 1, in linear time. If
- * `numbered` is false, all rows belong to the only key. Returns false if a row has a number that no
- * key has, or if memory runs out; then buf_ok(scratch) is false. */
+ * `numbered` is false, all rows belong to the only key. Returns false if memory runs out (then
+ * buf_ok(scratch) is false), or if a row has a number that no key has. */
 bool batch_index_rows(buf *scratch, const store_rows *rows, size_t keys, bool numbered,
                       batch_rows *out);
 
@@ -130,19 +132,20 @@ void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine);
 
 /* --- query_batch.c --- */
 
-/* Sends one statement for a waiting request, and for the requests behind it that the statement can
- * carry. */
+/* Sends one statement for `first`, and for the requests behind it in the queue that the statement
+ * can carry. */
 void batch_send(batcher *b, request *first, db_conn *to);
 
-/* Adds and drops a reference to the rows of a batch. The last drop frees the batch. */
+/* batch_ref adds a reference to the rows of a batch, and batch_unref drops one. Without references
+ * the batch is freed. */
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* Removes a request from a batch. The caller answers it or queues it again. */
+/* Removes a request from a batch. The caller answers the request or queues it again. */
 void batch_remove_member(query_batch *batch, size_t member_index);
 
-/* Answers the members of a write whose rows have arrived, without the WAL position. Returns false
- * if the rows have not arrived. */
+/* If the rows of a batch have arrived, answers its members, without the WAL position. Otherwise
+ * returns false. */
 bool batch_answer_without_position(query_batch *batch);
 
 #endif

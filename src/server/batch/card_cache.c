@@ -1,8 +1,8 @@
 /*
  * card_cache.c: the cache is split into parts, each with a lock. The hash of a key chooses the
  * part. A part has a ring of bytes, in which new entries overwrite the oldest, and a table with the
- * positions of the entries in the ring. A position is the number of bytes that were written before,
- * so the position of an entry shows whether the entry was overwritten.
+ * positions of the entries. A position counts all bytes of the ring that were used before the
+ * entry, so it shows whether the entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,12 +13,13 @@
 
 enum {
     PARTS = 16,
-    WAYS = 8, /* slots of a set. The hash of a key chooses a set; a card is in one of its slots */
-    SLOT_BYTES = 512, /* a ring has one slot in the table for each 512 bytes */
-    ENTRY_SHARE = 32, /* a larger entry than 1/32 of a ring is not stored */
+    WAYS = 8, /* slots of a set. The hash of a key chooses a set; a card is in one of the set's
+                 slots */
+    SLOT_BYTES = 512, /* the table has about one slot for each 512 bytes of the ring */
+    ENTRY_SHARE = 32, /* an entry that is larger than 1/32 of a ring is not stored */
     UNIT = 8,         /* positions are multiples of 8 bytes */
-    /* The 16 bits of a slot from this bit on are the mark, which is a part of the key's hash. The
-     * lower bits are the entry's position divided by UNIT, plus 1. */
+    /* The upper 16 bits of a slot are the mark, which is a part of the key's hash. The lower 48
+     * bits are the entry's position divided by UNIT, plus 1. */
     MARK_SHIFT = 48
 };
 
@@ -32,7 +33,7 @@ typedef struct entry {
 
 typedef struct part {
     pthread_mutex_t lock;
-    uint64_t end;            /* the position of the next entry; it only grows */
+    uint64_t end;            /* position of the next entry, which only grows */
     uint64_t (*slots)[WAYS]; /* a slot of value 0 is empty */
     char *ring;
 } part;
@@ -41,7 +42,7 @@ struct card_cache {
     size_t ring_bytes; /* bytes of each part's ring */
     size_t sets;       /* sets of each part */
     uint64_t (*slots)[WAYS];
-    void *rings; /* mapped, since blocks on the heap would keep it from shrinking */
+    void *rings; /* not on the heap, because such large blocks would keep the heap from shrinking */
     part parts[PARTS];
 };
 
@@ -87,14 +88,15 @@ void card_cache_free(card_cache *all)
 
 /* --- finding a card --- */
 
-/* The part and the set of a card's key. The contents are valid while the part is locked. */
+/* The part and the set of a card. Slots and entries may be read and written while the part is
+ * locked. */
 typedef struct location {
     part *part;
     uint64_t *set;
     uint64_t mark; /* shifted by MARK_SHIFT */
 } location;
 
-/* Sets `out` and locks the part of a card. Returns false if another thread has locked the part. */
+/* Returns false if another thread has locked the part. */
 static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
@@ -104,7 +106,6 @@ static bool lock_part(card_cache *all, const card_key *key, location *out)
     return pthread_mutex_trylock(&p->lock) == 0;
 }
 
-/* Returns the entry of a slot. NULL: the slot is empty, or the entry was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_MASK) - 1) * UNIT;
@@ -119,7 +120,6 @@ static bool is_of(const entry *e, const card_key *key)
            slice_equal((slice){e->bytes + e->tenant_len, e->card_id_len}, key->card_id);
 }
 
-/* Returns the slot of a card. NULL: the card is not in the cache. */
 static uint64_t *find_slot(const card_cache *all, const location *at, const card_key *key,
                            entry **found)
 {
@@ -136,7 +136,7 @@ static uint64_t *find_slot(const card_cache *all, const location *at, const card
 
 /* --- entries --- */
 
-/* Chooses a slot for a new card: an empty slot of its set, or else that of the oldest entry. */
+/* The lowest position is that of an empty slot, which has the value 0, or of the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
@@ -146,8 +146,7 @@ static uint64_t *choose_slot(const location *at)
     return oldest;
 }
 
-/* Writes an entry to the ring. If it does not fit before the end of the ring, it is written at the
- * start. */
+/* An entry that does not fit before the end of the ring is written at the start. */
 static void write_entry(const card_cache *all, const location *at, uint64_t *slot,
                         const entry *head, const card_key *key, const char *text)
 {

@@ -1,7 +1,7 @@
 /*
- * db_conn_state.c: the states of a connection, and the checks that lead to them. A connection is
- * used only if its database has the schema that this build needs, and the role has the rights. An
- * outage is logged once for all loops.
+ * db_conn_state.c: the states of a connection, and the checks that lead to them. A connection
+ * becomes usable if its database has the schema that this build needs, and the role has the rights.
+ * A standby must also be a standby of the primary. An outage is logged once for all loops.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,7 @@
 
 enum { INCOMPATIBLE_RETRY_MS = 1000 /* pause between two checks of an incompatible database */ };
 
-/* Records an event. Returns true if the event is to be logged, because another one was logged
- * last. */
+/* Returns true if the event is to be logged, because another event was logged last. */
 static bool note_event(database_side *side, int what)
 {
     return atomic_exchange(&side->last_logged, what) != what;
@@ -81,8 +80,7 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   schema_newest(), why);
 }
 
-/* Sends a statement of a check. If sending fails, the connection is broken, and the next
- * async_conn_tick() closes it. */
+/* If sending fails, the connection counts as down, and is checked or opened again later. */
 static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)
@@ -113,8 +111,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* Compares a standby with the primary. While the primary's identity is unknown, the standby is not
- * used, and no error is logged. */
+/* While the primary's identity is unknown, a standby is not used, and no error is logged. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;
@@ -129,7 +126,6 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         check_again_later(conn);
 }
 
-/* Handles the answer to a check. */
 static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *err,
                          void (*judge_rows)(db_conn *conn, const store_rows *rows))
 {
@@ -181,7 +177,6 @@ static void send_ready_check(db_conn *conn, query_done done)
     send_check(conn, STATEMENT_ready, &p, done);
 }
 
-/* Handles the result of a check of a usable connection. */
 static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_conn *conn = arg;

@@ -1,7 +1,7 @@
 /*
  * db_conns.c: opens the connections of a loop, also after they were lost, and chooses the
- * connection for the next statement. While the primary is away, only the first connection of loop 0
- * is tried.
+ * connection for the next statement. While the primary is away, attempts to connect to it begin
+ * only for the first read connection of loop 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,14 +16,15 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* if all busy connections have been busy for 2 ms, another connection is used.
-                  * Before that, requests wait: one large batch costs less than many small ones */
+    SLOW_MS = 2, /* after quick_connections(), another connection is used if all busy connections
+                    have been busy for 2 ms. Before that, requests wait: one large batch costs less
+                    than many small ones */
     AUTH_WATCHER_WAIT_MS = 20, /* pause between two checks whether the auth watcher is connected */
-    DATABASE_WAIT_MS = 100,    /* pause between two checks whether another loop is connected */
-    /* The first connections of the groups wait up to 1 second for the auth watcher's connection. */
+    DATABASE_WAIT_MS = 100,    /* pause between two checks whether the database is reachable */
+    /* Longest wait of the first connections of the groups for the auth watcher's connection. */
     AUTH_WATCHER_FIRST_MS = 1000,
     SLOTS_RETRY_MS = 1000,      /* pause between two checks whether slots.c allows a connection */
-    READS_LARGE = 32,           /* an answer that took at least 32 reads of the socket is large */
+    READS_LARGE = 32,           /* an answer is large after this number of reads of the socket */
     READ_PAUSE_NS = 150 * 1000, /* pause before the next read of a large answer */
 };
 
@@ -52,8 +53,7 @@ static void update_epoll(db_conn *conn)
 
 /* PostgreSQL sends an answer in parts of 8 KiB, and each part would wake the loop. So the loop
  * pauses between the reads of a large answer, and reads several parts at once. The pause is too
- * short to fill the buffer of the socket. Batch reads of boxes are a quarter faster with these
- * pauses. */
+ * short to fill the buffer of the socket. */
 static void pause_reading(db_conn *conn)
 {
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = READ_PAUSE_NS}};
@@ -77,7 +77,6 @@ static void resume_reading(db_conns *conns)
     }
 }
 
-/* Reports failed attempts to connect to slots.c. */
 static void report_failed_attempt(db_conn *conn)
 {
     unsigned failures = conn->status->failed_attempts;
@@ -86,7 +85,6 @@ static void report_failed_attempt(db_conn *conn)
     conn->reported_failures = failures;
 }
 
-/* Sets the state and the epoll events of a connection, which may have been opened or lost. */
 static void update_conn(db_conn *conn, int64_t now_ms)
 {
     report_failed_attempt(conn);
@@ -108,8 +106,7 @@ static bool serves_batched_reads(db_group group)
 
 /* The number of connections of a group that are used at the same time without regard to SLOW_MS.
  * One batched read for each core keeps PostgreSQL busy; more statements would only make the batches
- * smaller. For writes there is no limit: they wait for the disk, and PostgreSQL flushes several
- * commits at once. */
+ * smaller. Writes have no limit, because PostgreSQL flushes several commits at once. */
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
@@ -120,9 +117,9 @@ static size_t quick_connections(const db_conns *conns, db_group group)
     return loops >= conns->cores ? 1 : conns->cores / (loops == 0 ? 1 : loops);
 }
 
-/* The options of a group's connections. Their statement_timeout is the one of most statements of
- * the group, half of --database-timeout-ms for batched reads: see limits_of() in query_batch.c. A
- * statement with other limits sends them before it. */
+/* The statement_timeout of a connection is that of most statements of its group, half of
+ * --database-timeout-ms for batched reads: see limits_of() in query_batch.c. A statement with other
+ * limits is preceded by one that sets them. */
 static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
@@ -214,10 +211,9 @@ void db_conns_free(db_conns *conns)
     free(conns);
 }
 
-/* Aborts a large answer while it arrives, if the memory budget is used up. The size of an answer is
- * unknown until it is complete. If the statement carried several requests, they are sent again one
- * at a time.
- */
+/* Aborts a large answer while it arrives, if the memory budget is used up, because the size of an
+ * answer is unknown until it is complete. If the statement carried several requests, each is sent
+ * again in a statement of its own. */
 static void check_memory(db_conn *conn)
 {
     if (conn->status->received == 0 || !memory_is_used_up(&conn->owner->server->memory))
@@ -240,7 +236,7 @@ void db_conns_on_socket(db_conns *conns, size_t number)
     update_conn(conn, clock_ms());
 }
 
-/* True if the auth watcher has connected to the primary since the loops lost their last usable
+/* True if the auth watcher has reached the primary since the loops lost their last usable
  * connection. */
 static bool auth_watcher_is_connected(const db_conns *conns)
 {
@@ -249,9 +245,8 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* True if each loop that may have connections has an open connection of each group to the primary
- * or, with `of_standby`, an open connection to a standby. A loop that lacks a group can't serve all
- * requests. */
+/* A loop that lacks a group can't serve all requests. So the first connections of all loops come
+ * before further connections. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
@@ -268,8 +263,7 @@ static bool loops_are_complete(const server_state *server, bool of_standby)
     return true;
 }
 
-/* For a connection to the primary: true if any loop has a usable connection to it. For a connection
- * to a standby: true if this loop is connected to a standby. */
+/* A connection of any loop to the primary counts, but only connections of this loop to standbys. */
 static bool database_is_reachable(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -283,9 +277,9 @@ static bool database_is_reachable(const db_conn *conn)
 }
 
 /* True if a connection is open or may be opened. PostgreSQL may have too few slots for all. So the
- * first read connection of loop 0 comes first, then the auth watcher's connection, then the first
- * connections of all groups and loops, then the others. The first connections wait for the auth
- * watcher up to AUTH_WATCHER_FIRST_MS, the others until it is connected. */
+ * first read connection of loop 0 to the primary comes first, then the auth watcher's connection,
+ * then the first connections of all groups and loops, then the others. The first connections wait
+ * for the auth watcher up to AUTH_WATCHER_FIRST_MS, the others until it is connected. */
 static bool may_connect(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -306,7 +300,6 @@ static bool may_connect(const db_conn *conn)
            clock_ms() >= atomic_load(&conn->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* The time when db_conns_tick is due for a connection. */
 static int64_t conn_due_ms(const db_conn *conn)
 {
     bool serves = db_conn_is_usable(conn);
@@ -330,7 +323,6 @@ static int64_t conn_due_ms(const db_conn *conn)
     return due;
 }
 
-/* Closes a connection that slots.c does not allow any more, if it has no pending query. */
 static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 {
     if (!async_conn_is_wanted(conn->async) || conn->status->pending > 0 ||
@@ -373,8 +365,8 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* True if a connection is down because slots.c does not allow it, or because it can't be opened:
- * the last attempts failed, even those after another connection had become usable. */
+/* True if a connection is down because slots.c does not allow it, or because attempts to open it
+ * keep failing although another connection became usable. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->side, conn->rank))
@@ -383,9 +375,9 @@ static bool is_refused(const db_conn *conn)
            conn->retry_now_ms + AWAY_AFTER_MS < clock_ms();
 }
 
-/* Examines the loop's connections of the group before database_is_away(), which may still count
- * another loop's connection as usable after the database has become incompatible. The group's first
- * connection decides whether PostgreSQL rejects the group: the others are not tried before it. */
+/* Examines the loop's own connections before database_is_away(), which may still count another
+ * loop's connection as usable after the database has become incompatible. The group's first
+ * connection decides whether PostgreSQL rejects the group's connections. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
     const db_conn_span *span = &conns->group[group];
@@ -405,8 +397,8 @@ size_t db_conns_usable(const db_conns *conns, db_group group)
 {
     size_t usable = 0;
     const database *d = &conns->server->database;
-    /* Standbys are unusable until they are compared with the present primary. A connection that
-     * became usable after its identity was read may lead to another primary. */
+    /* Standbys are unusable until they are compared with the present primary. A connection to the
+     * primary that became usable after the identity was read may lead to another primary. */
     if (group == DB_STANDBY &&
         (conns->cluster_identity != atomic_load(&d->cluster_identity) ||
          atomic_load(&d->identity_connect_count) != atomic_load(&d->primary.connect_count)))
@@ -431,7 +423,8 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    int64_t slow_ms = INT64_MIN; /* the time when all busy ones have been busy for SLOW_MS */
+    /* when all connections before this one have been busy for SLOW_MS */
+    int64_t slow_ms = INT64_MIN;
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];
         if (!db_conn_is_usable(conn))

@@ -1,6 +1,6 @@
 /*
- * db_conns.h: the database connections of one loop, in groups that never wait for each other. A
- * connection is usable if its database has passed the server's check. Knows no requests.
+ * db_conns.h: the database connections of one loop, in groups. A connection is usable if it is open
+ * and its database has passed the server's check. Knows no requests.
  */
 #ifndef SERVER_DB_CONNS_H
 #define SERVER_DB_CONNS_H
@@ -15,7 +15,7 @@ typedef struct loop_handles {
     size_t loop; /* the loop's number */
     int epoll_fd;
     int wake_fd;        /* an eventfd */
-    uint64_t first_tag; /* data.u64 of the first socket in the epoll set */
+    uint64_t first_tag; /* data.u64 of the first database connection in the epoll set */
 } loop_handles;
 
 /* Creates the connections of a loop to the primary and, in the group DB_STANDBY, to standbys. Their
@@ -23,22 +23,23 @@ typedef struct loop_handles {
 cardbox_status db_conns_new(db_conns **out, server_state *server, const loop_handles *at,
                             cardbox_error *err);
 
-/* Fails pending queries. NULL is accepted. */
+/* Closes and frees all connections. Pending queries fail. NULL is accepted. */
 void db_conns_free(db_conns *conns);
 
-/* The caller reports that a socket is ready. `number` is its data.u64 minus first_tag. */
+/* Reads and writes a socket that is ready, or handles the timer. `number` is the event's data.u64
+ * minus first_tag. */
 void db_conns_on_socket(db_conns *conns, size_t number);
 
 void db_conns_tick(db_conns *conns, int64_t now_ms);
 int64_t db_conns_next_ms(const db_conns *conns);
 
-/* Returns whether a group has no usable connection and will not have one soon. Then its requests
+/* Returns whether a group has no usable connection and will not have one soon, so that its requests
  * are answered 503 at once. */
 bool db_conns_away(const db_conns *conns, db_group group);
 
 /* Returns a free connection of a group for the next statement. NULL: no connection is free, or
- * requests should wait to be batched until a busy connection is free. Then `*look_again_ms` is the
- * time of the next call; INT64_MAX: once a statement has ended. */
+ * requests should wait, to be batched, until a busy connection is free. Then `*look_again_ms` is
+ * the time of the next call; INT64_MAX: call again when a statement has ended. */
 typedef struct db_conn db_conn;
 db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms);
 
@@ -49,18 +50,18 @@ size_t db_conns_usable(const db_conns *conns, db_group group);
  * usable connections. */
 bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one);
 
-/* Called with the result of a check. `fit`: the connection has passed the check. */
+/* A function that receives the result of a check. `fit`: the connection has passed the check. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
 
-/* The caller passes the error of a failed statement. If the error may mean that the role has lost
- * rights or that a part of the schema is missing, the connection is checked, and stays usable
+/* Examines the error `err` of a failed statement. If the role may have lost rights, or a part of
+ * the schema may be missing, a check of the connection begins, and the connection stays usable
  * meanwhile. Then true is returned, and `done` (may be NULL) is called once, later. Otherwise false
- * is returned. If the database has become read-only, the connection is closed and opened again,
- * because another server is the primary now. */
+ * is returned. If the database is read-only, the connection is dropped. */
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
-/* Stops the use of one connection to a standby, or of all of the loop. A connection is used again
- * after a check has found that its server is a standby of the primary. */
+/* db_conn_suspend stops the use of one connection to a standby, and db_conns_suspend_standbys that
+ * of all of the loop. A connection is used again after a check has found that its server is a
+ * standby of the primary. */
 void db_conn_suspend(db_conn *conn, const char *reason);
 void db_conns_suspend_standbys(db_conns *conns, const char *reason);
 
@@ -68,7 +69,7 @@ void db_conns_suspend_standbys(db_conns *conns, const char *reason);
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
                             query_done done, void *arg, cardbox_error *err);
 
-/* Calls `on_rows` for each row of the last statement, as async_conn_each_row does. */
+/* Calls `on_rows` for each row of the statement that was sent last, as async_conn_each_row does. */
 void db_conn_each_row(db_conn *to, query_on_rows on_rows);
 
 #endif

@@ -8,8 +8,8 @@
 #include "server/batch/slots.h"
 
 enum {
-    AWAY_AFTER_FAILURES = 2, /* after 2 failed attempts to connect the database is away */
-    AWAY_AFTER_MS = 1000     /* after 1 second without a usable connection it is away, too */
+    AWAY_AFTER_FAILURES = 2, /* failed attempts to connect after which the database is away */
+    AWAY_AFTER_MS = 1000     /* time without a usable connection after which it is away, too */
 };
 
 struct db_conn {
@@ -19,19 +19,22 @@ struct db_conn {
     async_conn *async;
     const async_status *status; /* the status of `async` */
     db_conn_state state;
-    bool incompatible;            /* the last check failed; unchanged during the next check */
-    bool recheck_pending;         /* db_conn_check_after has begun a check */
-    db_conn_checked on_rechecked; /* called after that check; may be NULL */
+    bool incompatible;    /* the last check failed; not changed while the next check runs */
+    bool recheck_pending; /* db_conn_check_after has begun a check */
+    /* called after the check that db_conn_check_after has begun; may be NULL */
+    db_conn_checked on_rechecked;
     void *recheck_arg;
-    int64_t retry_ms; /* time of the next check, if it is incompatible */
-    int64_t down_ms;  /* since when it is down */
+    int64_t retry_ms; /* time of the next check of an incompatible connection */
+    int64_t down_ms;  /* when the state last became DB_CONN_DOWN */
     unsigned connect_count_seen;
     int64_t retry_now_ms; /* when async_conn_retry_now was called last */
     uint64_t tag;
-    int rank;                   /* see slots.h */
-    unsigned reported_failures; /* failed attempts to connect that slots.c was informed of */
-    bool reading_paused;        /* a large answer arrives: the socket is not read until the timer */
-    int watched_fd;             /* the socket in the epoll set; -1: none */
+    int rank; /* see slots.h */
+    /* number of failed attempts to connect that slots.c was informed of */
+    unsigned reported_failures;
+    bool reading_paused; /* a large answer arrives: the socket is not read before the timer expires
+                          */
+    int watched_fd;      /* the socket in the epoll set; -1: none */
     unsigned watched_events;
     unsigned watched_serial;
 };
@@ -44,7 +47,7 @@ typedef struct db_conn_span {
 struct db_conns {
     server_state *server;
     size_t loop;              /* the loop's number */
-    int64_t cluster_identity; /* the primary's identity, which standbys are compared with */
+    int64_t cluster_identity; /* the primary's identity, with which standbys are compared */
     stats *stats;
     int epoll_fd;
     int pause_timer_fd;    /* a timerfd */
@@ -61,7 +64,8 @@ static inline database_side *db_side_of(server_state *server, db_group group)
     return group == DB_STANDBY ? &both->standby : &both->primary;
 }
 
-/* The time from which the database counts as away, if no connection becomes usable before. */
+/* The time from which the database counts as away at the latest, unless a connection becomes
+ * usable. After AWAY_AFTER_FAILURES failed attempts it counts as away earlier. */
 static inline int64_t db_conn_away_ms(const db_conn *conn)
 {
     int64_t last_lost_ms = atomic_load(&conn->side->last_lost_ms);
@@ -75,17 +79,18 @@ static inline bool db_conn_is_usable(const db_conn *conn)
 
 /* --- db_conn_state.c --- */
 
-/* Checks the standbys again if the identity of the primary has changed. */
+/* Makes checks of the standbys due if the identity of the primary has changed. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms);
 
 /* The only function that changes the state of a connection. */
 void db_conn_set_state(db_conn *conn, db_conn_state to);
 
-/* Checks the schema and the rights of a connection that is up. */
+/* Begins a check of a connection that is up: of the schema, of the rights, and of a standby's
+ * identity. */
 void db_conn_check(db_conn *conn);
 
 /* Declares the database away if no connection of any loop is usable, and `conn`, which is down, has
- * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. Then requests get 503. The
+ * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. Requests then get 503. An
  * outage is logged once. */
 void db_conn_give_up(const db_conn *conn, int64_t now_ms);
 

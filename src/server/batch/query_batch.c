@@ -1,6 +1,7 @@
 /*
- * query_batch.c: a batch is one statement and its members, the requests that it carries. This file
- * sends batches, passes the members their rows, and repeats members of failed statements.
+ * query_batch.c: a batch is one statement and its members, which are the requests that the
+ * statement carries. This file sends batches, passes the rows to the members, and sends members of
+ * failed statements again.
  */
 #include <stdlib.h>
 #include "base/clock.h"
@@ -8,21 +9,22 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512,    /* in a statement of several requests: more keys are not faster */
-    WEIGHT_MAX = 4096, /* the sum of `weight` in a statement of several requests */
-    TRIES_MAX = 8, /* how often a request is sent. If an operator ends all connections, a request
-                    * may fail on one connection after the other before the server notices */
-    LOCK_MS = 200, /* lock_timeout of an unbatched or isolated write. After it the write is queued
-                    * again, so that a long transaction does not keep a connection busy */
-    BATCHED_LOCK_MS = 20, /* lock_timeout of a batched write. It skips locked rows, and waits only
-                           * for a transaction that has inserted the same key and not ended yet */
+    KEYS_MAX = 512,    /* limit in a statement of several requests: more keys are not faster */
+    WEIGHT_MAX = 4096, /* limit of the sum of `weight` in a statement of several requests */
+    TRIES_MAX = 8, /* after this number of attempts, a failed request is sent again only if it was
+                      sent to a standby or waited for a lock. An operator who ends all connections
+                      may make several attempts fail */
+    LOCK_MS = 200, /* lock_timeout of an unbatched or isolated write. Then the write is queued
+                      again, so that a long transaction does not keep a connection busy */
+    BATCHED_LOCK_MS = 20, /* lock_timeout of a batched write, which skips locked rows. It waits for
+                             transactions that have inserted the same key and not ended yet */
     READ_BYTES_MAX = 4 * 1024 * 1024,   /* limit of the parameters of a read */
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* limit of the parameters of a write: PostgreSQL accepts
                                          * messages of less than 1 GiB */
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: the request is answered, or queued again */
+    request *request; /* NULL: the request is answered, removed, or queued again */
     size_t first_key;
 } batch_member;
 
@@ -34,16 +36,18 @@ struct query_batch {
     size_t key_count;
     size_t member_count;
     size_t rows_held; /* bytes of `rows` that are counted in server.memory */
-    size_t refs;      /* one of the statement, and one of each job of a helper thread */
-    /* Counts the statement, the query for a WAL position, and the check after a failure. */
+    size_t refs;      /* one for the statements, and one for each job of a helper thread */
+    /* The statement, the query for a WAL position before or after it, and the check after a
+     * failure, as long as they run. */
     size_t pending_statements;
-    bool alone;          /* its only member is retried alone or isolated */
-    bool isolated;       /* its only member comes from the isolated queue */
-    int64_t ends_ms;     /* when statement_timeout is over; INT64_MAX: no retry is possible then */
+    bool alone;      /* the batch has one member, which is retried alone or isolated */
+    bool isolated;   /* the batch has one member, from the isolated queue */
+    int64_t ends_ms; /* when statement_timeout is over; INT64_MAX: members have no time for a retry
+                        after it */
     tenant_use *tenant;  /* NULL: the statement is not counted for its tenant */
     bool may_have_run;   /* the statement was sent, so PostgreSQL may have executed it */
-    bool streams;        /* its only member receives the rows one by one */
-    bool suspect;        /* the schema or the role may be at fault: the connection is checked */
+    bool streams;        /* the batch has one member, which receives the rows one by one */
+    bool suspect;        /* the statement failed, and the connection is checked */
     bool incompatible;   /* the check of the connection has failed */
     cardbox_error error; /* why the statement failed, kept during the check */
     store_rows *rows;
@@ -69,8 +73,8 @@ void batch_unref(query_batch *batch)
     free(batch);
 }
 
-/* Counts a pending statement of a batch as ended. After the last pending statement the batch is
- * freed, unless a helper thread still uses its rows. */
+/* After the last pending statement the batch is freed, unless a helper thread still uses its rows.
+ */
 static void end_statement(query_batch *batch)
 {
     if (--batch->pending_statements > 0)
@@ -88,8 +92,6 @@ static bool needs_own_statement(const request *r)
            r->ticket.isolated;
 }
 
-/* Chooses the first request and those behind it that one statement can carry. Returns the number of
- * chosen requests. */
 static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
@@ -107,7 +109,7 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     return count;
 }
 
-/* Moves requests from their queue to a new batch, and copies their keys to the scratch buffer. */
+/* Copies the keys of the members to the scratch buffer. */
 static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
@@ -146,13 +148,13 @@ static void build_params(params *p, const query_batch *batch, const request *fir
         first->ticket.build(p, first->ticket.keys);
     else
         kind->build(p, keys->data, batch->key_count, batch->isolated);
-    params_made_of(p, keys); /* marks the parameters as failed if copying keys failed */
+    params_made_of(p, keys); /* the parameters fail if copying keys failed */
 }
 
-/* The time limits of a statement. A request that is isolated or retried alone has the rest of its
- * time. An unbatched request has --database-timeout-ms, and so has a read of boxes on the primary
- * that is the only member of its batch. Any other batch has half of --database-timeout-ms: if one
- * member makes the statement slow, the others can be sent again in the other half. */
+/* A request that is isolated or retried alone has the rest of its time. An unbatched request has
+ * --database-timeout-ms, and so has a read of boxes on the primary that is alone in its batch. Any
+ * other batch has half of --database-timeout-ms: if one member makes the statement slow, the others
+ * can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -181,7 +183,6 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
-/* Sets the time limits of a batch, and counts it in the statistics and for its tenant. */
 static void set_limits_and_count(query_batch *batch, const request *first, query_limits *limits)
 {
     batcher *b = batch->batcher;
@@ -199,7 +200,7 @@ static void set_limits_and_count(query_batch *batch, const request *first, query
     }
 }
 
-/* Sends the statement of a batch. On a standby a query for its replay position is sent before. */
+/* On a standby, a query for its replay position is sent before the statement. */
 static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
@@ -248,8 +249,8 @@ void batch_send(batcher *b, request *first, db_conn *to)
 
 /* --- answers --- */
 
-/* Queues a member again: at the end of the isolated queue, or at the front of the queue of its
- * kind. A request that was sent to a standby is queued for the primary. */
+/* An isolated member is queued at the end of the isolated queue, any other at the front of its
+ * queue. A request that was sent to a standby is queued for the primary. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
@@ -262,14 +263,12 @@ static void queue_again(query_batch *batch, request *r, bool isolated)
     tally_add(&b->stats->retries, 1);
 }
 
-/* True if the outcome of a batched write is that other transactions have locked its rows. */
 static bool is_locked(const query_batch *batch, const batch_rows *mine)
 {
     return QUEUE_KINDS[batch->kind].is_locked != NULL && mine->start[0] < mine->start[1] &&
            QUEUE_KINDS[batch->kind].is_locked(batch->rows, mine->row[mine->start[0]]);
 }
 
-/* Removes a member, which the caller answers next. */
 static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
@@ -277,8 +276,8 @@ static void end_member(query_batch *batch, request *r)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* Answers the members of a batch from its rows, and queues members with locked rows again.
- * `position` is the WAL position after a write; empty: not known. */
+/* Queues members with locked rows again, and answers the others. `position` is the WAL position
+ * after a write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
     batcher *b = batch->batcher;
@@ -332,14 +331,14 @@ static void pass_to_primary(query_batch *batch, bool all)
     }
 }
 
-/* Queues all members for the primary if a standby's rows arrive before its replay position. */
+/* If a standby's rows arrive before its replay position, it is unknown whether they are new enough.
+ */
 static void reject_if_position_unknown(query_batch *batch)
 {
     if (batch->group == DB_STANDBY && batch->pending_statements > 1)
         pass_to_primary(batch, true);
 }
 
-/* Answers a request that receives rows one by one: it has the last row, or needs no more. */
 static void end_stream(query_batch *batch)
 {
     request *r = batch->member[0].request;
@@ -383,8 +382,8 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* Handles the result of the query for the WAL position. If batch->rows is set, the write before the
- * query has been committed, even if the query failed. */
+/* If batch->rows is set, the write has been committed, even if the query for the WAL position
+ * failed. */
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -395,8 +394,8 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* Handles the replay position of a standby. The read that was sent after this query sees at least
- * that position. Members that require a later position are queued for the primary. */
+/* The read of the batch was sent after this query, and sees at least the position that this query
+ * returns. Members that require a later position are queued for the primary. */
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -431,7 +430,7 @@ static bool is_lost(const cardbox_error *err)
 }
 
 /* True if a statement failed at its time limit, and its members have time left. A timeout before
- * that limit is the effect of a cancel request. */
+ * this limit is the effect of a cancel request. */
 static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
@@ -439,7 +438,7 @@ static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 
 /* True if a member of a failed statement is sent again. A statement that PostgreSQL rejected had no
  * effect. A write with an unknown outcome is repeated only if it is `replayable`. A write that
- * found a locked row is repeated until its time is over. */
+ * waited for a lock is repeated until its time is over. */
 static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOMEM)
@@ -448,7 +447,7 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
         return err->status != CARDBOX_TOO_LARGE || batch->member_count > 1;
     if (batch->incompatible)
         return false;
-    if (batch->suspect && !r->ticket.passed_check) /* the check passed: tried once more */
+    if (batch->suspect && !r->ticket.passed_check) /* the check passed: send it once more */
         return true;
     if (err->status == CARDBOX_BUSY)
         return true;
@@ -462,7 +461,7 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
            (err->retryable && err->status != CARDBOX_TOO_LARGE);
 }
 
-/* True if the only member of a failed batch is queued in the isolated queue, because it found a
+/* True if the only member of a failed batch continues in the isolated queue, because it found a
  * locked row or took too long. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
@@ -470,7 +469,6 @@ static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* The reason why it is unknown whether a write was committed. */
 static const char *why_unknown(cardbox_status status)
 {
     switch (status) {
@@ -502,13 +500,14 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
 }
 
 /* Queues each member of a failed batch again, or answers it with an error. The last member comes
- * first, since each goes to the front of the queue. Unless the connection was lost, members of the
- * primary are sent alone, so that the member that causes the error fails alone. */
+ * first, since members are queued at the front. Unless the connection was lost, members for the
+ * primary are then sent in statements of their own, so that only the member that causes the error
+ * fails. */
 static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
     bool alone = !is_lost(err) && batch->group != DB_STANDBY;
-    /* The tenant's next reads may need too much memory too, and would fail the batches they are in.
+    /* The next reads of the tenant may need too much memory too, and would make whole batches fail.
      */
     if (batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
         !QUEUE_KINDS[batch->kind].writes && batch->member[0].request != NULL)
@@ -529,7 +528,6 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
     }
 }
 
-/* Handles the result of the check after a failed statement. */
 static void on_conn_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
@@ -538,8 +536,8 @@ static void on_conn_checked(void *arg, bool fit)
     end_statement(batch);
 }
 
-/* Handles the failure of a statement. If the database may be incompatible, its members wait for a
- * check of the connection. A standby is checked too, but its members go to the primary at once. */
+/* If the database may be incompatible, the members wait for a check of the connection. A connection
+ * to a standby is checked too, but its members are queued for the primary at once. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = batch->group != DB_STANDBY;

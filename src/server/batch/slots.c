@@ -1,7 +1,7 @@
 /*
  * slots.c: the connectors, the ranks of connections, and the number of connections that may be
- * open. Any thread may call the functions: the numbers are atomic, and each loop opens and closes
- * its own connections.
+ * open. The numbers are atomic, because all threads use them; each loop opens and closes its own
+ * connections.
  */
 #include "server/batch/slots.h"
 #include <stdlib.h>
@@ -10,16 +10,18 @@
 #include "app/log.h"
 
 enum {
-    GROUPS = DB_STANDBY,   /* number of groups of connections to the primary */
-    OPEN_LEAST = GROUPS,   /* the first connections of loop 0: closed only for the auth watcher */
+    GROUPS = DB_STANDBY, /* number of groups of connections to the primary */
+    /* the first connections of loop 0, which are closed only for the auth watcher */
+    OPEN_LEAST = GROUPS,
     SPARED = 2,            /* slots that are left to other programs, such as the command line */
     PLENTY = 5,            /* every 4 free slots above 5 raise open_max by 1 more */
-    GROW_AFTER_MS = 20000, /* pause after open_max was lowered, before it is raised */
-    FULL_MS = 5000,        /* how long slots are the cause of 503 after an error 53300 */
-    LOG_MS = 60000         /* between two log lines about rejected connections with one SQLSTATE */
+    GROW_AFTER_MS = 20000, /* time from lowering open_max to raising it */
+    FULL_MS = 5000, /* how long after a rejection with 53300 slots count as the cause of 503 */
+    /* time between two log lines about rejected connections with the same SQLSTATE */
+    LOG_MS = 60000
 };
 
-#define STATES_STARTING "57P" /* SQLSTATEs while PostgreSQL starts or stops: an outage */
+#define STATES_STARTING "57P" /* class of the SQLSTATEs while PostgreSQL starts or stops */
 
 void slots_init(server_state *server)
 {
@@ -132,8 +134,8 @@ static void raise_open_max(database_side *side, int to)
         log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
-/* Logs a rejected connection. If its SQLSTATE is that of the last rejection, it is logged only
- * LOG_MS after the last log line. */
+/* A rejection with the SQLSTATE of the last rejection is logged only LOG_MS after the last log
+ * line. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);

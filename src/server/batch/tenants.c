@@ -1,12 +1,12 @@
 /*
- * tenants.c: fairness between tenants: selects the next request of a fair or an isolated queue, so
- * that slow requests of one tenant do not delay the other tenants.
+ * tenants.c: fairness between tenants. Selects the next request of a fair or an isolated queue, so
+ * that slow requests of one tenant delay other tenants less.
  */
 #include <string.h>
 #include "base/clock.h"
 #include "server/batch/batcher_internal.h"
 
-enum { ISOLATED_MS = 10000 }; /* how long tenant_isolate isolates new requests */
+enum { ISOLATED_MS = 10000 }; /* how long tenant_isolate isolates requests */
 
 static tenant_use *find_tenant(batcher *b, slice tenant)
 {
@@ -25,7 +25,6 @@ static bool is_idle(const tenant_use *t)
     return true;
 }
 
-/* Returns the idle tenant whose last statement is the oldest; NULL: no tenant is idle. */
 static tenant_use *least_recently_served(batcher *b)
 {
     tenant_use *found = NULL;
@@ -37,8 +36,8 @@ static tenant_use *least_recently_served(batcher *b)
     return found;
 }
 
-/* Returns the entry of a tenant. If all entries are used, a new tenant replaces an idle one. NULL:
- * no tenant is idle, or the name is too long. */
+/* If all entries are used, a new tenant replaces an idle one. NULL: no tenant is idle, or the name
+ * is too long. */
 static tenant_use *find_or_add_tenant(batcher *b, slice tenant)
 {
     tenant_use *entry = find_tenant(b, tenant);
@@ -69,7 +68,6 @@ void tenant_isolate(batcher *b, db_group group, slice tenant)
         t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
 }
 
-/* The next request is that of the tenant whose last statement was sent the longest time ago. */
 request *tenant_next_isolated(batcher *b, db_group group)
 {
     request *next = NULL;

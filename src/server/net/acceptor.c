@@ -11,8 +11,9 @@
 #include "server/loop.h"
 
 enum {
-    AT_ONCE = 32, /* connections accepted in one iteration, in which the loop's clients wait */
-    SLACK = 2,    /* another loop accepts if it has at least this number of clients less */
+    /* maximum number of connections accepted in a row, while the loop's clients wait */
+    AT_ONCE = 32,
+    SLACK = 2, /* another loop accepts if it has fewer clients by this number */
     PAUSE_MS = 10
 };
 

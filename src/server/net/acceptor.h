@@ -1,6 +1,7 @@
 /*
- * acceptor.h: accepts connections from the listening socket. Every loop has a descriptor of the
- * socket, but only one loop at a time, the accepting loop, accepts connections.
+ * acceptor.h: accepts connections from the listening socket. Each loop has a descriptor of the
+ * socket. While the server serves, only one loop at a time, the accepting loop, accepts
+ * connections.
  */
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
@@ -19,17 +20,16 @@ typedef struct acceptor {
 } acceptor;
 
 /* Returns the number of the loop that accepts the next connection: the loop with the fewest
- * clients, or the accepting loop `at` if it has at most one client more. A loop that lacks database
+ * clients, or the accepting loop `at` if it has only one client more. A loop that lacks database
  * connections is chosen only if all loops lack some. With SO_REUSEPORT the kernel would choose a
  * loop at random. */
 size_t acceptor_next(const stats *loops, size_t count, size_t at);
 
-/* Accepts waiting connections, or makes another loop the accepting loop. Called when `fd` is ready.
- */
+/* Accepts waiting connections, or makes another loop the accepting loop. To be called when `fd` is
+ * ready. */
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms);
 
-/* Begins to watch the socket if this loop has become the accepting loop, or if its pause is over.
- */
+/* Begins to watch the socket if this loop is the accepting loop and not in a pause. */
 void acceptor_tick(acceptor *a, int64_t now_ms);
 int64_t acceptor_next_ms(const acceptor *a);
 

@@ -1,6 +1,6 @@
 /*
- * http.c: each loop has an MHD_Daemon of libmicrohttpd in external epoll mode. This file sets its
- * options, and has its callbacks for connections and requests.
+ * http.c: each loop has an MHD_Daemon of libmicrohttpd in external epoll mode. This file sets the
+ * options of the MHD_Daemon, and has the callbacks for connections and requests.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,10 +15,10 @@
 #include "server/net/http_internal.h"
 
 enum {
-    CONNECTION_MEMORY = 16 * 1024, /* for the request line, headers and a part of the body.
-                                    * libmicrohttpd clears this memory for each request: 64 KiB
-                                    * made requests a third slower */
-    SPARES_MAX = 256,              /* maximum number of exchanges that are kept for reuse */
+    /* for the request line, headers and a part of the body. libmicrohttpd clears this memory for
+     * each request, so a larger memory makes requests slower */
+    CONNECTION_MEMORY = 16 * 1024,
+    SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
 };
@@ -60,7 +60,6 @@ static void suspend_polled(request *r)
         http_suspend(x);
 }
 
-/* Keeps the memory of a sent answer for later answers, if its size is suitable. */
 static void keep_memory(exchange *x)
 {
     buf *body = &x->request.answer.body, *to = NULL;
@@ -136,8 +135,8 @@ static void hide_query(const char *target)
         *(char *)(uintptr_t)(mark + 1) = '\0';
 }
 
-/* Called when a request line was received. Returns a new exchange, or NULL. libmicrohttpd passes
- * the result to on_request as *context. */
+/* Called by libmicrohttpd when a request line was received. libmicrohttpd passes the result, a new
+ * exchange or NULL, to on_request as *context. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
@@ -160,8 +159,8 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-/* The level at which a request is logged. Answers of 503 may be very frequent, so they are counted,
- * and http_tick logs their number at most once a second. */
+/* Answers of 503 may be very frequent, so they are counted, and http_tick logs their number at most
+ * once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -221,9 +220,9 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
 
 /* --- requests --- */
 
-/* libmicrohttpd calls this after the headers, for each part of the body, and at the end of the
- * body. Then it calls this in each run until an answer is queued, except while the connection is
- * suspended. */
+/* libmicrohttpd calls on_request after the headers, for each part of the body, and at the end of
+ * the body. Then it calls on_request in each run until an answer is queued, except while the
+ * connection is suspended. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *piece,
                                   size_t *piece_len, void **context)
@@ -282,8 +281,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
     tally_set(&h->stats->clients_busy, h->clients.busy);
 }
 
-/* Replaces libmicrohttpd's decoding of paths and queries: path.c and query.c decode them, and
- * handle NUL and "%2F". */
+/* Replaces libmicrohttpd's decoding of paths and queries, because path.c and query.c decode them,
+ * and handle NUL and "%2F". */
 static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
     (void)arg;
@@ -291,9 +290,10 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-/* Answers a request whose Content-Length or cookies libmicrohttpd 0.9.75 rejects. libmicrohttpd
- * would send two answers, and logs a message before that. The rejected request is the only one with
- * complete headers for which on_request was not called. */
+/* Answers a request whose Content-Length or cookies libmicrohttpd 0.9.75 rejects, because
+ * libmicrohttpd would send two answers. This function is called when libmicrohttpd logs the
+ * rejection, before it answers. The rejected request is the only one with complete headers for
+ * which on_request was not called. */
 static void refuse_first(http *h)
 {
     const client *c;
@@ -400,7 +400,6 @@ int http_fd(const http *h)
     return h->fd;
 }
 
-/* The address of the client is not used. */
 int http_accept(http *h, int listen_fd)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};

@@ -1,6 +1,6 @@
 /*
- * http.h: the HTTP connections of one loop. Only the files of src/server/net use libmicrohttpd;
- * other files of the server use only requests.
+ * http.h: the HTTP connections of one loop. Only the files of src/server/net use libmicrohttpd.
+ * Other files of the server use the struct request.
  */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
@@ -21,27 +21,29 @@ typedef struct http_parts {
     struct jobs *jobs;
 } http_parts;
 
-/* Creates the HTTP state of a loop. NULL: out of memory, or libmicrohttpd has logged the reason. */
+/* Creates the HTTP state of a loop. NULL: out of memory, or libmicrohttpd could not start. */
 http *http_new(server_state *server, stats *s, const http_parts *parts);
 
 /* Closes all connections and frees `h`. NULL is accepted. No request may be suspended. */
 void http_free(http *h);
 
-/* http_fd returns the descriptor to poll; http_next_ms the time, as clock_ms(), at which http_run
- * or http_tick is due even if the descriptor is not ready. */
+/* http_fd returns the descriptor to poll. http_next_ms returns the time, as clock_ms(), at which
+ * http_run or http_tick is due even if the descriptor is not ready. */
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
-/* Accepts a connection. Returns 0, or an errno of accept4(); EAGAIN: no connection is waiting. */
+/* Accepts a connection. Returns 0, also if the connection was lost meanwhile, or else an errno of
+ * accept4(). EAGAIN: no connection is waiting. */
 int http_accept(http *h, int listen_fd);
 
-/* The caller reports that http_fd is ready, and calls http_run next. */
+/* To be called when http_fd is ready, before http_run. */
 void http_ready(http *h, int64_t now_ms);
 
-/* Reads requests, calls handlers, writes answers. */
+/* Reads requests, calls handlers, and writes answers. */
 void http_run(http *h, int64_t now_ms);
 
-/* Closes connections whose request arrives too slowly, and logs the number of answers of 503. */
+/* Closes connections whose request arrives too slowly or whose client has left, and logs the number
+ * of answers of 503. */
 void http_tick(http *h, int64_t now_ms);
 
 /* Returns the number of requests that have begun to arrive and whose answer is not yet completely

@@ -10,14 +10,14 @@
 #include "server/response/response_format.h"
 
 enum {
-    GZIP_LEAST = 4 * 1024,    /* smaller bodies are not compressed: it costs more than it saves */
+    /* smaller bodies are not compressed, because that costs more than it saves */
+    GZIP_LEAST = 4 * 1024,
     GZIP_AT_ONCE = 64 * 1024, /* larger bodies are compressed in several steps of the loop */
     OK = 200,
     NOT_MODIFIED = 304
 };
 
-/* The status, content coding and ETag that an answer is sent with. They depend on the headers of
- * the request. */
+/* The status, content coding and ETag of an answer, which depend on the headers of the request. */
 typedef struct shown {
     unsigned status;
     bool gzip;
@@ -57,7 +57,7 @@ static void count_bytes(exchange *x, size_t len)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* Makes a response from a text that stays valid: it is static, or belongs to the request. */
+/* The text is static, or belongs to the request, so libmicrohttpd need not copy it. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
     count_bytes(x, text.len);
@@ -103,7 +103,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 
 /* --- its headers --- */
 
-/* The current time for the Date header. It is formatted once a second. */
+/* The text is formatted at most once a second. */
 static const char *date_now(http *h)
 {
     struct tm parts;
@@ -115,7 +115,6 @@ static const char *date_now(http *h)
     return h->date;
 }
 
-/* Adds a header, unless its value is NULL. Returns false if memory runs out. */
 static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
     return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
@@ -141,7 +140,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     return fine;
 }
 
-/* Closes the connection after the answer, so that libmicrohttpd can't send an answer too. */
+/* The connection is closed after the answer, so that libmicrohttpd can't send another answer. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;

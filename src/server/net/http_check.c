@@ -1,7 +1,7 @@
 /*
  * http_check.c: sends two requests over socket pairs. libmicrohttpd must store headers and chunks
  * at the addresses that http_frame.c expects, and http_frame.c must notice a NUL in the headers. If
- * a handler has queued no answer, libmicrohttpd must call it again.
+ * a handler has queued no answer, libmicrohttpd must call the handler again.
  */
 #include "server/net/http_check.h"
 #include <microhttpd.h>
@@ -16,7 +16,7 @@
 enum { RUNS_MAX = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
-    size_t shift; /* added to addresses of header names; not 0 only in a test of this check */
+    size_t shift; /* added to addresses of header names; 0 except in a test of this check */
     slice target;
     frame frame;
     chunks chunks;
@@ -87,7 +87,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     return MHD_YES;
 }
 
-/* Sends a request, and runs the daemon until it answers. Returns false if it does not answer. */
 static bool exchange_one(struct MHD_Daemon *daemon, slice request)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
@@ -121,7 +120,7 @@ static bool try_request(trial *t, slice request)
     return answered;
 }
 
-/* Returns the difference between libmicrohttpd's behaviour and the expected one; NULL: none. */
+/* Returns in which respect libmicrohttpd does not behave as expected; NULL: in none. */
 static const char *find_difference(size_t shift)
 {
     static const char GOOD[] =

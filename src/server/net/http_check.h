@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include "cardbox/status.h"
 
-/* Sends requests to a separate MHD_Daemon in this process. If libmicrohttpd behaves in another
- * manner than expected, the error message has its version, the difference and a remedy. */
+/* Sends requests to a separate MHD_Daemon in this process. If libmicrohttpd has another version
+ * than the tested one, or does not behave as expected, the error message has the version, the
+ * difference and a remedy. */
 cardbox_status http_check_library(cardbox_error *err);
 
-/* As http_check_library, for tests: `version` replaces libmicrohttpd's version, and `shift` is
- * added to the addresses of header names. */
+/* Does what http_check_library does, for tests: `version` replaces libmicrohttpd's version, and
+ * `shift` is added to the addresses of header names. */
 cardbox_status http_check_as(const char *version, size_t shift, cardbox_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * http_clients.c: the list of connections, and a periodic check for slow and closed connections.
- * The check only shuts sockets down. libmicrohttpd notices that, and frees the connections.
+ * The check only shuts sockets down. libmicrohttpd notices the shutdown, and frees the connection.
  */
 #include "server/net/http_internal.h"
 #include <netinet/in.h>
@@ -15,9 +15,10 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    IDLE_ROUNDS = 4, /* idle clients are checked in every fourth round: this needs system calls */
-    SLACK_MS = 50,   /* precision of the kernel's tcpi_last_data_recv */
-    CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT of <netinet/tcp.h>, which conflicts with <linux/tcp.h> */
+    /* idle clients are checked in every fourth round, since each check needs system calls */
+    IDLE_ROUNDS = 4,
+    SLACK_MS = 50, /* precision of the kernel's tcpi_last_data_recv */
+    CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT of <netinet/tcp.h>, which conflicts with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -62,8 +63,8 @@ bool client_has_left(const client *c)
     return poll(&now, 1, 0) == 1;
 }
 
-/* True if bytes were received since the connection became idle. They are a part of a request line,
- * which libmicrohttpd does not report. */
+/* True if bytes were received since the connection became idle. Mostly these bytes are a part of a
+ * request line, which libmicrohttpd does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)
@@ -86,8 +87,7 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms)
     client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Checks an idle client for the begin of a request or a closed connection. Does nothing for Unix
- * sockets, which have no TCP_INFO. */
+/* Does nothing for Unix sockets, which have no TCP_INFO. */
 static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;

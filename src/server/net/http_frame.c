@@ -1,13 +1,14 @@
 /*
  * http_frame.c: compares the addresses of the texts of headers. libmicrohttpd overwrites CR, LF and
- * colons with NUL, and does not move other bytes. It copies folded lines to another address, so a
- * request with folded lines is rejected too.
+ * colons with NUL, and does not move the texts. The exception are folded lines, which it copies to
+ * another address, so a request with folded lines is rejected too.
  */
 #include "server/net/http_frame.h"
 #include <stdint.h>
 
 /* The length of CR LF. libmicrohttpd also accepts a single LF as a line end, and a single CR as
- * part of a text. Proxies may interpret these bytes in another manner, so they are rejected. */
+ * part of a text. Proxies may interpret a single CR or LF in another manner, so both are rejected.
+ */
 enum { LINE_END = 2 };
 
 /* The distance between two addresses; a huge number if `to` is before `from`. */
@@ -67,8 +68,9 @@ static bool is_framing(const char *from, const char *to, bool first)
     return memchr(from, '\r', len) == NULL && memchr(from, '\n', len) == NULL;
 }
 
-/* If `piece` continues a chunk, or its size line was read separately, `piece` begins at the base.
- * Otherwise its size line is before it: after the base, or after the data that was read last. */
+/* `piece` begins at the base if it continues a chunk, or if its size line was read separately.
+ * Otherwise the size line is before `piece`: after the base, or after the data that was read last.
+ */
 bool chunks_piece(chunks *c, slice piece)
 {
     if (c->base == NULL || gap(c->base, piece.ptr) == 0)

@@ -10,7 +10,7 @@
 #include "base/slice.h"
 
 typedef struct frame {
-    const char *at; /* the end of the last text that was checked */
+    const char *at; /* end of the last text that was checked */
     bool broken;
 } frame;
 
@@ -25,19 +25,19 @@ void frame_field(frame *f, slice name, slice value);
  * the address after the empty line that ends the headers. */
 bool frame_end(frame *f, const char *end);
 
-/* A body with Transfer-Encoding: chunked. libmicrohttpd's buffer contains it with the size lines.
- */
+/* A body with Transfer-Encoding: chunked. libmicrohttpd's buffer contains the size lines and the
+ * data of the body. */
 typedef struct chunks {
     const char *base; /* start of the body's bytes in the buffer; NULL: the body is not chunked */
     const char *at;   /* the end of the data that was read last; NULL: none was read */
 } chunks;
 
-/* Checks the size line before `piece`, the next data of a body. Returns false if it is malformed.
- * Size lines that libmicrohttpd has overwritten and the end of the body are not checked. So the
- * connection is closed after a request with a chunked body. */
+/* Checks the size line before `piece`, the next data of a body. Returns false if the size line is
+ * malformed. Size lines that libmicrohttpd has overwritten, and the end of the body, are not
+ * checked. So the connection is closed after a request with a chunked body. */
 bool chunks_piece(chunks *c, slice piece);
 
-/* The caller reports that the first `len` bytes of `piece` were read. */
+/* Records that the first `len` bytes of `piece` were read. */
 void chunks_took(chunks *c, slice piece, size_t len);
 
 #endif

@@ -14,7 +14,7 @@
 #include "server/net/http_frame.h"
 #include "server/response/gzip.h"
 
-/* Sizes of the memory of an answer's body that is kept for later answers. */
+/* Limits for the memory of an answer's body that is kept for later answers. */
 enum {
     SMALL_MOST = 8 * 1024,     /* memory up to this size is kept by the exchange */
     LARGE_LEAST = 1024 * 1024, /* memory of LARGE_LEAST to LARGE_MOST bytes is kept by the loop */
@@ -42,8 +42,9 @@ typedef struct client {
 typedef struct clients {
     LIST_HEAD(, client) list;
     size_t busy;          /* number of clients whose state changed in the last second */
-    int64_t due_ms;       /* when clients are checked next; INT64_MAX: not before new bytes */
-    unsigned idle_rounds; /* checks until the checks pause; every fourth includes idle clients */
+    int64_t due_ms;       /* when clients are checked next; INT64_MAX: after new bytes */
+    unsigned idle_rounds; /* number of checks before the checks pause; every fourth check includes
+                             idle clients */
 } clients;
 
 /* Adds a connection to the list of a loop, which clients_tick checks. The timeout of libmicrohttpd
@@ -54,7 +55,8 @@ void client_close(clients *all, client *c);
 /* Changes the state of a client. */
 void client_set_state(client *c, client_state to, int64_t now_ms);
 
-/* Shuts the connection of a client down, and logs the reason. libmicrohttpd frees it later. */
+/* Shuts the connection of a client down, and logs the reason. libmicrohttpd frees the connection
+ * later. */
 void client_shut_down(client *c, const char *reason, int64_t now_ms);
 
 /* True if the client has closed its side of the connection. */
@@ -64,7 +66,7 @@ bool client_has_left(const client *c);
 void clients_check_idle(clients *all, int64_t now_ms);
 
 /* Shuts down connections whose request does not arrive within `patience_ms`, and connections whose
- * client has closed its side. */
+ * client has closed its side before it has sent a complete request. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 /* --- requests --- */
@@ -76,25 +78,25 @@ typedef enum exchange_wait {
     WAIT_SUSPENDED /* libmicrohttpd ignores the connection */
 } exchange_wait;
 
-/* A request with its connection. `request` is the first member, so a pointer to the request is also
- * one to the exchange. */
+/* A request with its connection. Because `request` is the first member, a pointer to the request is
+ * also a pointer to the exchange. */
 typedef struct exchange {
     request request;
     http *http;
     struct MHD_Connection *connection;
     client *client;
     struct exchange *next; /* in http.spares */
-    buf spare_body;        /* memory of the exchange's last answer, if that was small */
+    buf spare_body;        /* memory of the last answer that used this exchange, if it was small */
     slice raw_target;      /* the request target, in libmicrohttpd's memory */
     bool begun;            /* the headers were checked */
     chunks chunks;         /* position in a chunked body */
     uint64_t received;     /* number of bytes of the body that were received */
     uint64_t paced;        /* value of `received` when client->since_ms was set last */
     size_t sent;           /* bytes of the answer that were sent, if http_stream sends it */
-    gzip_stream *gzip;     /* compresses the answer while it is sent; or NULL */
+    gzip_stream *gzip;     /* compresses the answer while it is sent; NULL: it is sent as it is */
     bool ended;            /* http_stream has produced the whole answer */
     exchange_wait wait;
-    unsigned polls; /* runs of libmicrohttpd in WAIT_POLLED; POLLS_IDLE_RUN weights some */
+    unsigned polls; /* number of runs of libmicrohttpd in WAIT_POLLED, weighted by POLLS_IDLE_RUN */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
 
@@ -130,8 +132,8 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 /* Answers a request with complete headers that libmicrohttpd is about to reject. */
 void http_refuse(exchange *x);
 
-/* Receives a part of a body. Sets `*left` to the number of bytes that were not accepted. If it is
- * not 0, the connection is suspended, and libmicrohttpd passes these bytes again later. */
+/* Receives a part of a body. Sets `*left` to the number of bytes that were not accepted. If `*left`
+ * is not 0, the connection is suspended, and libmicrohttpd passes these bytes again later. */
 enum MHD_Result http_receive(exchange *x, slice piece, size_t *left);
 
 /* Handles a request that was received completely. */
@@ -143,8 +145,8 @@ enum MHD_Result http_send(exchange *x);
 /* Sends an answer of 400 without libmicrohttpd, and closes the connection. */
 void http_send_past(exchange *x);
 
-/* Lets a connection wait for its answer: polled or suspended. While it is polled, this is called
- * again in each run of libmicrohttpd. */
+/* Makes a connection wait for its answer, polled or suspended. While the connection is polled,
+ * http_wait is called again in each run of libmicrohttpd. */
 void http_wait(exchange *x);
 
 /* Suspends the connection of an exchange. */
@@ -153,7 +155,7 @@ void http_suspend(exchange *x);
 /* Ends the wait of a request's connection, because the answer or a part of it is ready. */
 void http_resume(request *r);
 
-/* Removes the request of an exchange that ends from the batcher. */
+/* Ends the wait of an exchange that ends: removes its request from the batcher. */
 void http_end_wait(exchange *x);
 
 /* Records that libmicrohttpd may need another run, if MHD_get_timeout can't be relied on. */

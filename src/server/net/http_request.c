@@ -15,14 +15,14 @@ enum {
                         * client reads the answer */
     PACE_LEAST = 1024, /* bytes of a streamed body that must arrive in
                         * --request-read-timeout-ms */
-    JOB_BODY_LEAST = 64 * 1024 /* bodies from this size on are handled in helper threads,
-                                * since they may cost over two milliseconds */
+    /* helper threads handle bodies from this size on, since these could block a loop */
+    JOB_BODY_LEAST = 64 * 1024
 };
 
 /* --- headers --- */
 
-/* Makes a UUIDv7 for a request. If the last id is of the same millisecond, its last four bytes are
- * incremented, which costs less than new random bytes. */
+/* If the last id is of the same millisecond, its last four bytes are incremented, which costs less
+ * than new random bytes. */
 static void next_id(http *h, int64_t now_ms)
 {
     if (h->id_ms != now_ms) {
@@ -51,8 +51,8 @@ static enum MHD_Result add_header(void *arg, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Reads the headers. Returns false if their addresses show that libmicrohttpd has not parsed all
- * bytes of them: see http_frame.h. libmicrohttpd's memory of the request begins at `method`. */
+/* Returns false if the addresses of the headers show that libmicrohttpd has not parsed all bytes of
+ * the headers: see http_frame.h. libmicrohttpd's memory of the request begins at `method`. */
 static bool read_headers(exchange *x, const char *method, const char *version)
 {
     header_reader in = {.headers = &x->request.headers};
@@ -78,8 +78,8 @@ static void set_id(exchange *x)
     r->id = slice_of(x->own_id);
 }
 
-/* Rejects a request with malformed headers, since it may be ambiguous where the next request
- * begins. Then the connection is closed after the answer. */
+/* After malformed headers it may be ambiguous where the next request begins, so the connection is
+ * closed after the answer. */
 static bool check_form(request *r, const headers *h, bool framed, const char *version)
 {
     const char *reason = headers_error(h, strcmp(version, "HTTP/1.1") == 0);
@@ -93,9 +93,8 @@ static bool check_form(request *r, const headers *h, bool framed, const char *ve
     return http_error_send_no_memory(r);
 }
 
-/* Answers 404. If the path without its final slash has a route, the hint names that route.
- * Otherwise the hint is the text `hint`, from the table ROUTE_HINTS. If that is "", the answer has
- * no hint. */
+/* Answers 404. `hint` is from the table ROUTE_HINTS; "": the answer has no hint. For any other
+ * `hint`, if the path without its final slash has a route, the hint names that route. */
 static void answer_unknown_path(request *r, const char *hint)
 {
     route_match match;
@@ -135,7 +134,6 @@ static bool check_host(request *r, const headers *h)
         "this server asks for no token, and accepts requests for its own hosts only");
 }
 
-/* Finds the route of a request. If there is none, answers 400, 404 or 405 and returns false. */
 static bool check_path(request *r)
 {
     const char *reason, *hint;
@@ -205,7 +203,6 @@ static bool check_conditions(request *r, const headers *h)
         "this operation does not accept the header %s", ignored);
 }
 
-/* Rejects writes without a token from web pages of other sites. */
 static bool check_origin(request *r, const headers *h)
 {
     if (!is_change(r) || !headers_is_foreign(h))
@@ -249,7 +246,6 @@ static bool refuse_large(request *r)
                                       "split the body into several requests");
 }
 
-/* Reserves memory for a body. If the limits are reached, answers 503 and returns false. */
 static bool reserve_body(request *r, size_t more)
 {
     if (request_reserve_body(r, more))
@@ -258,8 +254,8 @@ static bool reserve_body(request *r, size_t more)
                            "bodies of other requests use all memory for bodies (see --memory-max)");
 }
 
-/* Checks the type and the size of a body. The body of a route with ROUTE_STREAM is NDJSON or JSON,
- * and may have any length. A route with ROUTE_NO_BODY ignores a body of any type. */
+/* The body of a route with ROUTE_STREAM is NDJSON or JSON, and may have any length. A route with
+ * ROUTE_NO_BODY ignores a body of any type. */
 static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
@@ -275,9 +271,9 @@ static bool check_body(request *r, const headers *h)
     return h->length == 0 || reserve_body(r, (size_t)h->length);
 }
 
-/* If a request is rejected, its body is still read unless the body is too large, the client waits
- * for 100 Continue, or the headers are malformed. Clients read the answer only after they have sent
- * the body, and libmicrohttpd would close the connection. */
+/* The body of a rejected request is still read, unless it is too large, the client waits for 100
+ * Continue, or the headers are malformed. Many clients read the answer only after they have sent
+ * the body, and libmicrohttpd would close the connection if an answer came before. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
@@ -317,8 +313,8 @@ void http_refuse(exchange *x)
 
 /* --- the body --- */
 
-/* Passes a part of the body to the request's sink. If the request is answered already, the rest of
- * the body is dropped, because the client reads the answer only after the body. */
+/* After the request was answered, the rest of the body is dropped, because many clients read the
+ * answer only after they have sent the body. */
 static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
@@ -338,7 +334,8 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     return MHD_YES;
 }
 
-/* Stores a part of a body. Returns MHD_NO, which closes the connection, after too many bytes. */
+/* After more than DRAIN_FACTOR times --body-max bytes, returns MHD_NO, which closes the connection.
+ */
 static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;
@@ -376,7 +373,6 @@ static void handle_in_thread(request *r, void *arg)
     r->match.route->handle(r);
 }
 
-/* Calls the handler of a request. If the body is large, a helper thread calls it. */
 void http_work(exchange *x)
 {
     request *r = &x->request;

@@ -9,8 +9,8 @@ enum {
     GZIP_STEP = 64 * 1024, /* maximum number of bytes that are compressed in one step */
 };
 
-/* Returns the next bytes of a body. If the query of a stream has failed, the request has the state
- * REQUEST_ANSWERED, and the connection is closed, because the status was sent before. */
+/* If the query of a stream has failed, the request has the state REQUEST_ANSWERED, and the
+ * connection is closed, because the status of the answer was sent before. */
 static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
@@ -29,8 +29,7 @@ static void consume(exchange *x, size_t len)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Compresses the first bytes of `piece`. Returns the number of bytes in `out`, which may be 0
- * although bytes of `piece` were used. */
+/* Returns the number of bytes in `out`, which may be 0 although bytes of `piece` were used. */
 static size_t compress_some(exchange *x, slice piece, char *out, size_t size_max)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
@@ -70,7 +69,8 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t size_m
 }
 
 /* If a response to HEAD were chunked, libmicrohttpd would send the last chunk, which the client
- * would read as the next response. So it is not chunked, and the connection is closed after it. */
+ * would read as the next response. So a response to HEAD is not chunked, and the connection is
+ * closed after it. */
 struct MHD_Response *http_stream(exchange *x, bool gzip)
 {
     if (gzip)

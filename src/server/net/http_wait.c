@@ -3,16 +3,16 @@
  * Suspending and resuming a connection costs three system calls and an epoll event. A connection
  * that is not suspended costs almost nothing: libmicrohttpd calls its handler again in each run. So
  * a connection that waits for a read of cards or boxes by id is polled first, and suspended after
- * POLLS_MOST runs. Polling saves a sixth of the server's CPU time for a small read.
+ * POLLS_MOST runs. Polling saves CPU time for small reads.
  *
  * While a connection is polled or in a TLS handshake, MHD_get_timeout may always return 0. So
- * http_note_pending() records when libmicrohttpd really needs another run. Otherwise libmicrohttpd
- * runs every POLL_MS, or when its descriptor is ready.
+ * http_note_pending() records when libmicrohttpd really needs another run. If no other run is
+ * needed, libmicrohttpd runs every POLL_MS, and when its descriptor is ready.
  */
 #include "server/net/http_internal.h"
 
 enum {
-    POLLS_MOST = 16,    /* weighted number of runs after which a connection is suspended */
+    POLLS_MOST = 16,    /* weighted number of runs after which a polled connection is suspended */
     POLLS_IDLE_RUN = 8, /* weight of a run that was made only for polled connections */
     POLL_MS = 1,        /* maximum time between two runs while connections are polled */
     RUNS_MAX = 3        /* maximum number of runs in one iteration of the loop */
@@ -69,7 +69,6 @@ void http_set_handshaking(http *h, client *c, bool handshaking)
     c->handshaking = handshaking;
 }
 
-/* The time at which libmicrohttpd must run next. */
 static int64_t library_ms(const http *h, int64_t now_ms)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms;

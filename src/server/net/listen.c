@@ -1,5 +1,5 @@
 /*
- * listen.c: opens the listening socket, and one descriptor of it for each loop.
+ * listen.c: opens the listening socket, and one descriptor of the socket for each loop.
  */
 #include "server/net/listen.h"
 #include <errno.h>
@@ -20,7 +20,7 @@ enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-/* Returns the error of a socket that can't be opened. The reason is in errno. */
+/* The reason is in errno. */
 static cardbox_status fail_to_bind(const char *where, cardbox_error *err)
 {
     const char *remedy = "";
@@ -32,7 +32,6 @@ static cardbox_status fail_to_bind(const char *where, cardbox_error *err)
                      remedy);
 }
 
-/* Duplicates the first loop's descriptor for the other loops. */
 static cardbox_status duplicate_fds(listener *l, cardbox_error *err)
 {
     for (size_t i = 1; i < l->count; i++) {
@@ -46,7 +45,6 @@ static cardbox_status duplicate_fds(listener *l, cardbox_error *err)
 
 /* --- TCP --- */
 
-/* Splits "ADDR:PORT" or "[ADDR]:PORT". Returns false if `where` is malformed. */
 static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
     const char *colon = strrchr(where, ':');
@@ -148,8 +146,8 @@ static cardbox_status open_tcp(listener *l, const char *where, cardbox_error *er
 
 /* --- paths and inherited sockets --- */
 
-/* Removes the path of a Unix socket on which no process listens, such as that of a killed server.
- * Returns false if the path exists and is not a socket. */
+/* Removes a Unix socket on which no process listens, such as that of a killed server. Returns false
+ * if the path exists and is not a socket. */
 static bool remove_stale(const struct sockaddr_un *address)
 {
     struct stat there;

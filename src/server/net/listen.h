@@ -13,14 +13,14 @@ typedef struct listener {
     int *fds; /* one descriptor for each loop; -1: not open, or the loop owns it now */
     size_t count;
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
-    bool reachable;              /* other machines can connect */
+    bool reachable;     /* the socket is a TCP socket, and its address is no loopback address */
     const char *unlink; /* the path of the Unix socket, which listener_close removes; or NULL */
 } listener;
 
 /* Opens the listening socket, and one descriptor for each of `loops` loops. `where` is "ADDR:PORT",
  * "[ADDR]:PORT" or "unix:/path"; it is ignored if systemd has passed a socket. Returns
- * CARDBOX_INVALID if `where` is malformed or its host is unknown. listener_close is called in any
- * case. */
+ * CARDBOX_INVALID if `where` is malformed or its host is unknown. The caller calls listener_close
+ * in any case. */
 cardbox_status listener_open(listener *out, const char *where, size_t loops, cardbox_error *err);
 
 /* Closes the descriptors that no loop owns, and removes the path of a Unix socket. */

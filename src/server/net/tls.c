@@ -1,6 +1,6 @@
 /*
  * tls.c: checks the certificate and the key before the server listens, to report the exact problem.
- * libmicrohttpd would only fail to start.
+ * Without this check, libmicrohttpd would only fail to start.
  */
 #include "server/net/tls.h"
 #include <errno.h>
@@ -9,8 +9,7 @@
 #include <string.h>
 #include "base/errors.h"
 
-/* Returns the contents of a file with a NUL at the end, allocated with malloc. NULL: the reason is
- * in errno. */
+/* The caller frees the result with free(). NULL: the reason is in errno. */
 static char *read_file(const char *path)
 {
     gnutls_datum_t file = {NULL, 0};

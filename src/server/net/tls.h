@@ -1,5 +1,5 @@
 /*
- * tls.h: the server's certificate and private key, as PEM in memory. They are read and checked
+ * tls.h: the server's certificate and private key, as PEM in memory. The files are read and checked
  * once, when the server starts. Knows no HTTP library.
  */
 #ifndef SERVER_TLS_H
@@ -14,7 +14,7 @@ typedef struct tls {
 } tls;
 
 /* Reads the files of the certificate and the key. If both names are NULL, TLS is not used. Returns
- * CARDBOX_INVALID if only one is NULL, a file can't be read, or the key is not that of the
+ * CARDBOX_INVALID if only one name is NULL, a file can't be read, or the key does not belong to the
  * certificate. The caller calls tls_free in any case. */
 cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err);
 

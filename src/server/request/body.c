@@ -27,8 +27,8 @@ static void canonical_uuid(reader *in, body_id *id)
     in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
 }
 
-/* Adds a JSON string to the set `seen`: its decoded text, or the token itself if it can't be
- * decoded. */
+/* Adds a JSON string to the set `seen`: `text`, its decoded text or canonical UUID, or the token
+ * itself if it can't be decoded. */
 static idset_found add_seen(reader *in, idset *seen, slice token, slice text)
 {
     idset_found found = idset_add(seen, text.ptr == NULL ? token : text);
@@ -85,8 +85,8 @@ static void read_member(reader *in, slice key, scan_value value)
         in->out->limit = fields_read_number(&LIMIT, value, in->faults);
 }
 
-/* Reads the members of the body. Two members with the same name are rejected, because JSON parsers
- * differ in which of them they use. */
+/* Two members with the same name are rejected, because JSON parsers differ in which of the two they
+ * use. */
 static void read_object(reader *in, scan_value object)
 {
     idset names;

@@ -10,7 +10,7 @@
 #include "server/request/idset.h"
 #include "server/request/validation.h"
 
-/* The maximum number of ids of a batch read, and the bounds and default of `limit`. */
+/* The maximum number of different ids of a batch read, and the bounds and default of `limit`. */
 #define BODY_IDS_MAX  100
 #define LIMIT_LEAST   1
 #define LIMIT_MOST    500
@@ -30,8 +30,8 @@ typedef struct body_ids {
     int64_t limit; /* LIMIT_LEAST to LIMIT_MOST */
 } body_ids;
 
-/* The form of a batch read. `ids`: the name of its list. `boxes`: the ids are UUIDs, which have
- * several spellings, and the members hydrate and limit are read. */
+/* The form of a batch read. `ids`: the name of the list of ids. `boxes`: the ids are UUIDs, in
+ * upper or lower case, and the members hydrate and limit are read. */
 typedef struct body_rules {
     const char *ids;
     bool boxes;

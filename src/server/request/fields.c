@@ -1,6 +1,5 @@
 /*
- * fields.c: the readers of each kind of field. A kind of field accepts the same values in a body
- * and in a query, but numbers and booleans are text in a query.
+ * fields.c: the readers of each kind of field. Numbers and booleans are text in a query.
  */
 #include "server/request/fields.h"
 
@@ -35,8 +34,8 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf_free(&message);
 }
 
-/* True if reading continues. False if the list of faults is full: a body could have a million
- * faults, and reading them would delay other requests. */
+/* Reading ends when the list of faults is full: a body could have a million faults, and reading
+ * them would delay other requests. */
 static bool goes_on(const validation *s)
 {
     return !s->nomem && s->faults < VALIDATION_FAULTS_MAX;
@@ -212,8 +211,7 @@ static size_t find_member(const field *table, size_t count, slice key)
     return i;
 }
 
-/* Adds the fault of an unknown name. Its message lists the known names, because the name may be
- * misspelt. */
+/* The message of the fault lists the known names, because the unknown name may be misspelt. */
 static void refuse_name(validation *s, const validation_path *at, slice token, const field *table,
                         size_t count)
 {
@@ -304,7 +302,6 @@ static void read_parameter(field_value *out, const here *h)
         add_fault(h, "int_parsing", "Input should be a valid integer");
 }
 
-/* Adds a value of a parameter that may be repeated. */
 static void add_repeated(field_value *out, const here *h, slice key, slice text)
 {
     if (out->count == h->field->repeats) {

@@ -1,6 +1,6 @@
 /*
- * headers.c: the table of the request headers that the server reads. The value of a header is
- * stored unchanged, or is passed to a function.
+ * headers.c: the table of the request headers that the server reads. The value of a header, without
+ * blanks around it, is stored or passed to a function.
  */
 #include "server/request/headers.h"
 #include <strings.h>
@@ -100,7 +100,7 @@ static const struct {
     slice name;
     void (*note)(headers *h, slice value); /* receives the value; NULL: it is stored at `at` */
     size_t at; /* offset in `headers` at which the value is stored, if note is NULL */
-    bool once; /* a header that occurs twice is stored as empty */
+    bool once; /* true: a header that occurs twice is stored as empty */
 } FIELDS[] = {
     NOTED("host", note_host),
     NOTED("content-length", note_length),
@@ -154,7 +154,6 @@ const char *headers_error(const headers *h, bool is_http11)
     return NULL;
 }
 
-/* The Content-Type of the request without its parameters. */
 static slice bare_type(const headers *h)
 {
     slice type = h->content_type;
@@ -187,7 +186,7 @@ bool headers_is_foreign(const headers *h)
     const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
     if (h->origin.ptr == NULL || h->authorizations > 0)
         return false;
-    if (at == NULL) /* the origin "null": a browser hides the origin of the page */
+    if (at == NULL) /* such as "null", with which a browser hides the origin of the page */
         return true;
     at += 3;
     slice authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};

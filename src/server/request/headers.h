@@ -1,8 +1,8 @@
 /*
  * headers.h: the headers of a request. libmicrohttpd accepts two Content-Length headers, a
  * Content-Length together with a Transfer-Encoding, and malformed header names. The server rejects
- * such a request and closes its connection, because the end of the request is ambiguous (request
- * smuggling).
+ * such a request and closes its connection, because the end of the request may be ambiguous
+ * (request smuggling).
  */
 #ifndef SERVER_HEADERS_H
 #define SERVER_HEADERS_H
@@ -13,8 +13,8 @@
 
 typedef struct headers {
     unsigned hosts, lengths, encodings, authorizations;
-    bool bad_name;   /* a header name that is not a token */
-    bool bad_length; /* a Content-Length is not a decimal number */
+    bool bad_name;   /* a header has a name that is not a token */
+    bool bad_length; /* a Content-Length is not a decimal number of at most 18 digits */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
     bool expects;    /* the client waits for the status 100 before it sends the body */
     bool encoded;    /* the Content-Encoding is not "identity" */
@@ -37,7 +37,6 @@ typedef struct headers {
 
 #define HEADERS_INIT ((headers){.codings = CODINGS_INIT})
 
-/* Adds one header. */
 void headers_add(headers *h, slice name, slice value);
 
 /* Returns the reason to reject the request, as static text; NULL: the form of its headers is
@@ -51,19 +50,20 @@ bool headers_is_json(const headers *h);
 /* True if the Content-Type is application/x-ndjson, with any parameters. */
 bool headers_is_ndjson(const headers *h);
 
-/* True if the request has no Authorization header, and its Origin is another host or port than its
- * Host: a page of another site sent it. */
+/* True if a page of another site may have sent the request: it has no Authorization header, and its
+ * Origin is not the host and port of its Host header. */
 bool headers_is_foreign(const headers *h);
 
 /* True if the value of an Idempotency-Key, X-Caller-Id or X-Call-Id is absent, or has 1 to 512
  * visible ASCII characters and blanks. */
 bool headers_is_key(slice value);
 
-/* Reads the value of a Cardbox-Lsn, such as "16/B374D848". Returns false if it is malformed. */
+/* Reads the value of a Cardbox-Lsn, such as "16/B374D848". Returns false if the value is malformed.
+ */
 bool headers_read_lsn(slice value, uint64_t *place);
 
-/* Reads the box version in the one ETag of an If-Match. *version is 0 if the value is `*`, which
- * means any version. Returns false for a list, a weak ETag or another text. */
+/* Reads the box version in the one ETag of an If-Match. If the value is `*`, which means any
+ * version, *version is 0. Returns false for a list, a weak ETag or another text. */
 bool headers_read_if_match(slice value, int64_t *version);
 
 #endif

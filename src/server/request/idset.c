@@ -1,6 +1,6 @@
 /*
  * idset.c: a hash set with open addressing in an arena. When the set grows, the old slots stay in
- * the arena until the request ends. Together they are smaller than the present slots.
+ * the arena. All old slots together are smaller than the present slots.
  */
 #include "server/request/idset.h"
 #include <sys/random.h>
@@ -26,7 +26,6 @@ void idset_init(idset *set, arena *memory)
     *set = (idset){.memory = memory};
 }
 
-/* Returns the slot that contains the text, or the free slot for it. */
 static idset_slot *find_slot(const idset *set, slice text, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->capacity - 1);

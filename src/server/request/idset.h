@@ -1,6 +1,6 @@
 /*
- * idset.h: a set of texts for finding duplicates. The set borrows the texts. Their hash has a
- * random seed, so that clients can't choose ids that collide.
+ * idset.h: a set of texts for finding duplicates. The set borrows the texts. The hash of a text has
+ * a random seed, so that clients can't choose ids that collide.
  */
 #ifndef SERVER_IDSET_H
 #define SERVER_IDSET_H

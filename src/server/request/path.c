@@ -25,8 +25,8 @@ bool percent_decode(char *out, size_t *len, slice text, bool plus_is_blank)
     return true;
 }
 
-/* Returns the bytes of "scheme://authority" at the start of a target, which requests to a proxy
- * have; 0: the target has none. */
+/* Returns the length of "scheme://authority" at the start of a target, which requests to a proxy
+ * have; 0: the target has no such start. */
 static size_t authority_end(slice target)
 {
     size_t at = 0;
@@ -62,8 +62,8 @@ void target_split(slice target, slice *raw_path, slice *query)
         *raw_path = SLICE("/");
 }
 
-/* True if an undecoded path has no white space and no control characters. They are rejected,
- * because they can be used for request smuggling. */
+/* True if an undecoded path has no white space and no control characters. Such characters are
+ * rejected, because they can be used for request smuggling. */
 static bool is_clean(slice text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -1,6 +1,6 @@
 /*
  * path.h: the paths of request targets. A path is split at '/', then each segment is decoded, so
- * that a card id in a path may contain any character, even '/'. Knows no routes.
+ * that a card id in a path may contain '/'. Knows no routes.
  */
 #ifndef SERVER_PATH_H
 #define SERVER_PATH_H
@@ -12,9 +12,10 @@
 
 typedef enum path_result {
     PATH_OK,
-    PATH_UNKNOWN, /* well-formed, but no route has such a path: a segment is empty, or there are too
-                     many segments */
-    PATH_MALFORMED, /* bad escape, NUL, invalid UTF-8, white space, control character */
+    PATH_UNKNOWN,   /* no route has such a path: a segment is empty, there are too many segments, or
+                       the path does not begin with '/' */
+    PATH_MALFORMED, /* the path has a bad escape, NUL, invalid UTF-8, white space or a control
+                       character */
     PATH_NOMEM
 } path_result;
 
@@ -31,8 +32,8 @@ void target_split(slice target, slice *raw_path, slice *query);
 /* Returns the "host:port" of an absolute target; ptr NULL: the target is not absolute. */
 slice target_authority(slice target);
 
-/* Splits a path and decodes its segments. Segments without escapes point into `raw`, the others are
- * in `memory`. If the path is malformed, *reason is static text that explains why. */
+/* Splits a path and decodes its segments. Segments without escapes point into `raw`, segments with
+ * escapes into `memory`. If the path is malformed, *reason is static text that explains why. */
 path_result path_decode(url_path *out, slice raw, arena *memory, const char **reason);
 
 /* Decodes %XX, and if `plus_is_blank` '+' too. Returns false if an escape is malformed. `out` has

@@ -4,7 +4,7 @@
 #include "server/request/query.h"
 #include "server/request/path.h"
 
-/* True if an encoded name equals `name` after it is decoded. False if it is malformed. */
+/* True if the encoded name, which may have up to 64 bytes, decodes to `name`. */
 static bool name_is(slice encoded, const char *name)
 {
     char decoded[64];
@@ -51,7 +51,6 @@ bool query_has(slice query, const char *name)
     return false;
 }
 
-/* True if the text is a point and at least one zero. */
 static bool is_zero_fraction(slice text)
 {
     if (text.len < 2 || text.ptr[0] != '.')

@@ -10,8 +10,8 @@
 
 typedef enum query_result { QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_result;
 
-/* Removes the first parameter from a query. Name and value are still encoded. If the parameter has
- * no '=', its value is empty. False: the query has no more parameters. */
+/* Removes the first parameter from a query. The name and the value stay encoded. If the parameter
+ * has no '=', its value is empty. False: the query has no more parameters. */
 bool query_next(slice *query, slice *name, slice *value);
 
 /* Decodes a name or value. QUERY_MALFORMED: it has a broken escape, a NUL or invalid UTF-8. */
@@ -20,8 +20,9 @@ query_result query_decode(slice *out, slice raw, arena *memory);
 /* True if the query has a parameter with this name, in the same case. */
 bool query_has(slice query, const char *name);
 
-/* Reads a decimal integer. If it is outside the range of int64, *out is the nearest limit. White
- * space around it, a sign and a fraction of zeros are accepted. False: not an integer. */
+/* Reads a decimal integer. If the integer is outside the range of int64, *out is INT64_MAX or
+ * -INT64_MAX. White space around the integer, a sign and a fraction of zeros are accepted. False:
+ * the text is not an integer. */
 bool query_integer(slice text, int64_t *out);
 
 #endif

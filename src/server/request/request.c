@@ -1,5 +1,6 @@
 /*
- * request.c: the states of a request, and its answer. Only request_set_state() changes the state.
+ * request.c: the states of a request, and its answer. After request_init(), only
+ * request_set_state() changes the state.
  */
 #include "server/request/request.h"
 #include <assert.h>

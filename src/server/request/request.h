@@ -1,6 +1,6 @@
 /*
  * request.h: one request and its answer. The memory of a request is one arena, two buffers and what
- * drop_plan frees. request_clear() frees all of it. Knows no HTTP library and no SQL.
+ * drop_plan frees. request_clear() frees all of this memory. Knows no HTTP library and no SQL.
  */
 #ifndef SERVER_REQUEST_H
 #define SERVER_REQUEST_H
@@ -14,16 +14,17 @@
 
 typedef enum request_state {
     REQUEST_ARRIVING,  /* the headers or the body have not arrived completely */
-    REQUEST_WORKING,   /* its handler is running */
-    REQUEST_SUSPENDED, /* it waits for the database or a thread, and its connection is suspended */
-    REQUEST_ANSWERED,  /* the answer is complete */
+    REQUEST_WORKING,   /* the handler of the request is running */
+    REQUEST_SUSPENDED, /* the request waits for the database or a thread, and its connection is
+                          suspended */
+    REQUEST_ANSWERED,  /* the answer can be sent */
     REQUEST_SENDING /* libmicrohttpd sends the answer; a stream may query the database for its next
                        part */
 } request_state;
 
 #define ANSWER_HEADERS_MAX 4
 
-/* A WAL position that no standby has reached, so that only the primary may answer. */
+/* The maximum WAL position, which no standby reaches: only the primary may answer. */
 #define REQUEST_AT_PRIMARY UINT64_MAX
 
 struct request;
@@ -39,36 +40,37 @@ typedef enum stream_state {
 
 /* A body that is produced while it is sent. */
 typedef struct answer_stream {
-    /* Returns the next bytes in `piece`. They stay valid until `took` is called with the number of
-     * bytes that were used. */
+    /* Returns the next bytes in `piece`. The bytes stay valid until `took` is called with the
+     * number of bytes that were used. */
     stream_state (*peek)(struct request *r, slice *piece);
     void (*took)(struct request *r, size_t len);
 } answer_stream;
 
 /* The receiver of a request's body while it arrives. */
 typedef struct request_sink {
-    /* Returns how many bytes it accepted. If it did not accept all, it resumes the request later.
-     */
+    /* Returns the number of bytes that the sink accepted. A sink that did not accept all bytes
+     * resumes the request later. */
     size_t (*take)(struct request *r, slice piece);
     void (*end)(struct request *r); /* called after the body: suspends the request, or answers it */
 } request_sink;
 
 typedef struct answer {
     unsigned status;
-    buf body;                    /* JSON; used unless fixed is set */
-    slice fixed;                 /* static text instead of `body`; ptr NULL: none */
-    slice packed;                /* `fixed` as gzip; ptr NULL: it is compressed when it is sent */
-    const answer_stream *stream; /* a stream instead of `body`; NULL: none */
-    const char *type;            /* Content-Type; NULL: application/json */
-    bool plain;                  /* never compressed, because it must be sent at once */
-    bool close;                  /* the connection is closed after the answer */
-    bool tagged;                 /* the answer has an ETag if its status is 200 */
-    slice tagged_by;             /* text whose hash is the ETag; ptr NULL: the body */
-    int64_t version;             /* box version at the start of the ETag; 0: none */
-    int64_t card_etag;           /* the card's etag, if the body is one card; 0: none */
-    bool unchanged;              /* the client has the current card, so the status is 304 */
-    bool varies;    /* if `unchanged`: the omitted body would depend on Accept-Encoding */
-    size_t headers; /* number of elements of `header`, headers of this answer only */
+    buf body;     /* the body, unless `fixed` or `stream` is set */
+    slice fixed;  /* the body as static text; ptr NULL: none */
+    slice packed; /* `fixed` as gzip; ptr NULL: it is compressed when it is sent */
+    /* produces the body while it is sent; NULL: the body is not a stream */
+    const answer_stream *stream;
+    const char *type;  /* Content-Type; NULL: application/json */
+    bool plain;        /* never compressed, because it must be sent at once */
+    bool close;        /* the connection is closed after the answer */
+    bool tagged;       /* the answer has an ETag if its status is 200 */
+    slice tagged_by;   /* text whose hash is the ETag; ptr NULL: the body */
+    int64_t version;   /* box version at the start of the ETag; 0: none */
+    int64_t card_etag; /* the card's etag, if the body is one card; 0: none */
+    bool unchanged;    /* the client has the current card, so the status is 304 */
+    bool varies;       /* if `unchanged`: the omitted body would depend on Accept-Encoding */
+    size_t headers;    /* number of elements of `header` */
     struct {
         const char *name;
         const char *value; /* static, or in the request's arena */
@@ -86,31 +88,33 @@ typedef struct request_host {
     void (*resume)(struct request *r);     /* resumes the suspended connection */
     bool (*left)(const struct request *r); /* true if the client closed the connection */
     void (*cut)(struct request *r);        /* closes the connection */
-    void (*lend)(struct request *r);       /* lends memory of an earlier large answer */
-    void (*hold)(
-        struct request *r); /* suspends the connection while a helper thread works on the request */
+    /* moves memory of an earlier large answer to the answer's body */
+    void (*lend)(struct request *r);
+    /* suspends the connection while a helper thread works on the request */
+    void (*hold)(struct request *r);
 } request_host;
 
-/* Bytes of the arena that need no allocation: enough for the path, the headers and one key. */
+/* Bytes of the arena that are part of the request, and need no allocation. */
 #define REQUEST_ROOM 2048
 
 typedef struct request {
     request_state state;
     const request_host *host;
     server_state *server;
-    stats *stats; /* those of the loop, or of the helper thread that works on the request */
+    stats *stats; /* counters of the loop, or of the helper thread that works on the request */
     batcher *batcher;
-    struct transfers *transfers; /* those of the loop */
-    struct followers *followers; /* those of the loop */
-    struct jobs *jobs;           /* those of the loop; NULL: no helper threads */
+    struct transfers *transfers; /* the transfers of the request's loop */
+    struct followers *followers; /* the followers of the request's loop */
+    struct jobs *jobs;           /* the jobs of the request's loop; NULL: no helper threads */
     struct token_reader *tokens; /* the loop's reference to the list of tokens */
     slice target;                /* as received */
     const char *method;
     slice query;
     url_path path;
     route_match match;
-    route_scope scope; /* that a token needs: of the route, or of the ability */
-    slice id;          /* X-Request-Id, from the client or made by the server */
+    /* the scope that a token needs: of the route, or of the ability in the path */
+    route_scope scope;
+    slice id; /* X-Request-Id, from the client or made by the server */
     headers headers;
     uint64_t at_least; /* WAL position that a standby must have replayed to answer; 0: any */
     buf body;
@@ -119,22 +123,21 @@ typedef struct request {
     int64_t started_ms, started_us;
     int64_t token_id; /* 0: no token was needed */
     int64_t token_expires_ms;
-    unsigned token_changes; /* version of the list of tokens when the token was checked */
+    unsigned token_changes; /* number of the list of tokens with which the token was checked */
     answer answer;
     batch_ticket ticket; /* the request's entry in the lists of the batcher */
     job job;      /* the request's entry in the list of jobs. While job.in_thread is true, a helper
                      thread owns all other members */
     char lsn[24]; /* Cardbox-Lsn of the answer, set when a write was committed; "": none */
     void *plan;   /* the handler's data, for the response */
-    void (*drop_plan)(
-        void *plan);          /* frees memory of `plan` that is not in the arena; may be NULL */
+    /* frees memory of `plan` that is not in the arena; may be NULL */
+    void (*drop_plan)(void *plan);
     const request_sink *sink; /* receives the body if the route has ROUTE_STREAM */
     arena_budget budget;      /* limits the memory of the arena and the answer */
     arena memory;             /* request_init sets all members before it to zero */
-    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* the first bytes of the arena */
+    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* memory of the first bytes of the arena */
 } request;
 
-/* Initialises a request. */
 void request_init(request *r, server_state *server, stats *s, batcher *j);
 
 /* Frees the memory of a request, which may then be initialised again. */
@@ -152,14 +155,13 @@ slice request_tenant(const request *r);
  * accepted, and so is a single larger one. */
 bool request_reserve_body(request *r, size_t more);
 
-/* Frees the body of the request. */
 void request_drop_body(request *r);
 
 /* Counts the present memory of the answer's body against --memory-max. request_set_state calls this
  * function too. */
 void request_count_answer(request *r);
 
-/* The buffer for the answer's body, bounded by the response budget. */
+/* Returns the buffer for the answer's body, normally limited to --response-max. */
 buf *request_body(request *r);
 
 /* Same as request_body, for an answer that may be large. The buffer reuses memory of an earlier
@@ -173,7 +175,7 @@ void request_answer_fixed(request *r, unsigned status, slice json);
  * before the hash; 0: none. */
 void request_tag(request *r, int64_t version);
 
-/* Adds a header to the answer. The value must be static or in the request's arena. If it is NULL,
+/* Adds a header to the answer. The value must stay valid until request_clear. If it is NULL,
  * nothing is added. */
 void request_header(request *r, const char *name, const char *value);
 

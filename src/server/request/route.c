@@ -14,8 +14,7 @@ static slice next_segment(const char **pattern)
     return (slice){from, len};
 }
 
-/* True if the path matches the pattern. `params` receives the path's segments for which the pattern
- * has a name in braces. */
+/* `params` receives the path's segments for which the pattern has a name in braces. */
 static bool matches(const char *pattern, const url_path *where, slice params[ROUTE_PARAMS_MAX])
 {
     size_t found = 0;

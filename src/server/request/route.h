@@ -20,14 +20,14 @@ typedef enum route_body {
     ROUTE_STREAM   /* a body of any length, which is passed to the handler's sink in chunks */
 } route_body;
 
-/* The scope that a token needs for a route. */
+/* The scope that a token needs for a request to a route. */
 typedef enum route_scope {
     SCOPE_OPEN, /* no token is needed */
     SCOPE_READ,
     SCOPE_WRITE,
     SCOPE_TASKS,
     SCOPE_ADMIN,
-    SCOPE_ABILITY /* the scope of the ability in the path: see ability_scope */
+    SCOPE_ABILITY /* the needed scope is that of the ability in the path: see ability_scope */
 } route_scope;
 
 /* The headers for safe repetition that a changing route accepts. A route that is always safe to
@@ -41,7 +41,7 @@ typedef struct route {
     const char *name;    /* OpenAPI's operationId, for logs and metrics */
     route_body body;
     route_scope scope;
-    route_class class;                 /* the class of the requests in the metrics */
+    route_class class;                 /* the class of the route's requests in the metrics */
     unsigned takes;                    /* for a change: the accepted headers, a sum of TAKES_... */
     void (*handle)(struct request *r); /* called when the whole request has arrived, or, with
                                           ROUTE_STREAM, when its headers have */
@@ -54,7 +54,7 @@ typedef struct route_match {
     slice params[ROUTE_PARAMS_MAX];
 } route_match;
 
-/* The table; one without a method ends it. */
+/* All routes. A row without a method ends the table. */
 extern const route ROUTES[];
 
 /* The request that a client most likely meant, for a path or method without a route. */
@@ -64,7 +64,7 @@ typedef struct route_hint {
     const char *hint;
 } route_hint;
 
-/* The table; one without a method ends it. */
+/* All hints. A row without a method ends the table. */
 extern const route_hint ROUTE_HINTS[];
 
 /* Returns the hint for a path; NULL: the table has none; "": no hint may be shown. A path that ends
@@ -76,7 +76,7 @@ void route_find(route_match *out, const route *table, const char *method, const 
 /* True if the path of the route begins with /projects/{project_id}. */
 bool route_is_of_project(const route *r);
 
-/* "read", "write", ... */
+/* Returns "read", "write" and so on. */
 const char *route_scope_name(route_scope scope);
 
 /* Writes the methods that a path accepts, such as "GET, HEAD, POST". A path that accepts GET also

@@ -16,7 +16,8 @@
 
 typedef enum validation_result {
     VALIDATION_OK,
-    VALIDATION_MALFORMED, /* not JSON, a member twice, a broken escape; `message` has the reason */
+    VALIDATION_MALFORMED, /* the body is not JSON, a member occurs twice, or an escape is broken;
+                             `message` has the reason */
     VALIDATION_FAULTS,   /* well-formed, but with invalid values or names; `items` has the faults */
     VALIDATION_TOO_MANY, /* the list `too_many` has more than `most` elements */
     VALIDATION_NOMEM
@@ -25,8 +26,8 @@ typedef enum validation_result {
 typedef struct validation {
     arena *memory;       /* for decoded texts */
     slice text;          /* the body */
-    size_t position;     /* byte of `text` at which it is malformed */
-    const char *message; /* why it is malformed; NULL: it is not */
+    size_t position;     /* byte of the body at which it is malformed */
+    const char *message; /* why the body or the query is malformed; NULL: neither is */
     const char *member;  /* name of the malformed query parameter; NULL: the body is malformed */
     const char *too_many;
     int64_t most;
@@ -46,7 +47,6 @@ extern const validation_path VALIDATION_BODY; /* the path of the body itself */
 
 void validation_init(validation *s, slice text, arena *memory);
 
-/* Frees the list of faults. */
 void validation_free(validation *s);
 
 /* Returns the result. If several are true, out of memory precedes malformed, then faults, then a
@@ -61,20 +61,20 @@ validation_result validation_check(const validation *s);
 void validation_add(validation *s, const validation_path *at, const char *member, int64_t index,
                     const char *type, const char *message, slice input);
 
-/* Adds the fault of an unknown member. `token` is its name as a JSON string. */
+/* Adds the fault of an unknown member or parameter. `token` is the name as a JSON string. */
 void validation_unknown(validation *s, const validation_path *at, slice token, const char *message);
 
-/* Records the malformed text or the list that is too long. Only the first call of each function has
- * an effect. */
+/* Records that a text is malformed, or that a list is too long. Only the first call of each
+ * function has an effect. */
 void validation_malformed(validation *s, const char *member, size_t position, const char *message);
 void validation_too_many(validation *s, const char *member, int64_t most);
 
-/* Returns the body, which must be a JSON object. SCAN_NONE: it is not an object, and the fault was
- * recorded. */
+/* Returns the body, which must be a JSON object. SCAN_NONE: the body is empty, malformed or no
+ * object, and that was recorded. */
 scan_value validation_body(validation *s, unsigned depth_max);
 
-/* Returns the text of a JSON string. ptr NULL: it has \u0000 or half a surrogate pair, or memory
- * ran out. */
+/* Returns the text of a JSON string. ptr NULL: the string has \u0000 or half a surrogate pair, or
+ * memory ran out. */
 slice validation_decode(validation *s, slice token);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * failure_log.c: records in a small table when each kind of failure was logged last. Clients can
- * cause only few kinds. If the table is full, a new kind is logged only when the interval of
- * another kind has ended.
+ * failure_log.c: records in a small table when each kind of failure was logged last. If the table
+ * is full, a new kind is logged only when the interval of another kind has ended.
  */
 #include "server/response/failure_log.h"
 #include <pthread.h>
@@ -14,9 +13,10 @@ enum { KINDS_MAX = 64, MESSAGE_BYTES = 200, STATEMENT_MS = 1000, DATABASE_MS = 6
 
 typedef struct failure_kind {
     char sqlstate[6];
-    const char *statement; /* NULL: the kind is of all statements, or the statement is unknown */
-    int64_t due_ms;        /* the kind is not logged again before this time; 0: the entry is free */
-    unsigned unlogged;     /* failures of this kind since it was logged */
+    const char *statement; /* NULL: the kind covers all statements, or the statement is unknown */
+    /* failures of this kind are not logged before this time; 0: the entry is free */
+    int64_t due_ms;
+    unsigned unlogged; /* failures of this kind since it was logged */
 } failure_kind;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -8,7 +8,7 @@
 
 typedef struct gzip_stream gzip_stream;
 
-/* NULL: no memory. */
+/* Returns a stream for compression; NULL: out of memory. */
 gzip_stream *gzip_new(void);
 void gzip_free(gzip_stream *s);
 
@@ -17,8 +17,8 @@ void gzip_free(gzip_stream *s);
 char *gzip_all(gzip_stream *s, slice text, size_t *len);
 
 /* Compresses bytes of `text` into `out`, which has `room` bytes, and removes them from `text`.
- * `last`: no more text follows. Returns the number of bytes written. *ended becomes true if the
- * output is complete. */
+ * `last`: no text follows after `text`. Returns the number of bytes that were written. *ended is
+ * true if the output is complete. */
 size_t gzip_some(gzip_stream *s, slice *text, bool last, char *out, size_t room, bool *ended);
 
 #endif

@@ -14,8 +14,8 @@
 #include "base/errors.h"
 
 enum {
-    HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024 /* enough for a thousand rejected cards, each with its id and reason */
+    /* enough for a thousand rejected cards, each with its id and reason */
+    HTTP_ERROR_BODY_MAX = 8 * 1024 * 1024
 };
 
 #define NO_MEMORY "out of memory"
@@ -25,7 +25,7 @@ static const struct {
     unsigned status;
     const char *code;
     const char *reason;         /* the label `reason` in the metrics; NULL: same as the code */
-    const char *header, *value; /* a header that the answer always has */
+    const char *header, *value; /* a header of each answer with this error */
 } ERRORS[] = {
     [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL, NULL},
     [HTTP_ERROR_UNAUTHENTICATED] = {401, "unauthenticated", NULL, "WWW-Authenticate", "Bearer"},
@@ -78,7 +78,7 @@ static const struct {
     {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
     {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
     {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
-    /* Status FORBIDDEN: the server's database role lacks a right. */
+    /* CARDBOX_FORBIDDEN: the server's database role lacks a right. */
     {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
     {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
     {CARDBOX_BUSY, HTTP_ERROR_DATABASE_AWAY, HTTP_ERROR_DATABASE_AWAY},
@@ -104,7 +104,7 @@ http_error http_error_of_status(cardbox_status status)
     return STATUSES[row_of_status(status)].error;
 }
 
-/* Begins an error answer. The body and the headers of the answer so far are dropped. */
+/* Begins an error answer, and drops the body and the headers that the answer had before. */
 static buf *begin_body(request *r, http_error what)
 {
     buf_free(&r->answer.body);
@@ -146,7 +146,6 @@ void http_error_end(request *r, http_error what)
     finish_error(r, ERRORS[what].status);
 }
 
-/* Adds the member current_version. `version` 0: none. */
 static void add_version(buf *out, int64_t version)
 {
     if (version > 0)
@@ -199,11 +198,11 @@ bool http_error_check(request *r, cardbox_status status, const cardbox_error *er
 
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why)
 {
-    const char *hint = "look whether it was made before you send it again";
+    const char *hint = "check whether the change was made before you repeat the request";
     if (r->ticket.replayable && !r->ticket.has_new_ids)
-        hint = "it is safe to send it again";
+        hint = "it is safe to repeat the request";
     else if (r->ticket.kind == BATCH_APPENDS)
-        hint = "look at the box before you send it again; with an Idempotency-Key an append is "
+        hint = "check the box before you repeat the append; with an Idempotency-Key an append is "
                "safe to repeat";
     http_error_send(r, what, hint, "%s" NOT_KNOWN, why);
 }
@@ -239,7 +238,7 @@ bool http_error_send_incompatible(request *r, database_state cause)
         [DATABASE_FORBIDDEN] = {"the server's database role may not read or write cards and boxes",
                                 "grant cardbox_service to the server's database role"},
         [DATABASE_CHECK_FAILED] = {"the database refuses the server's check",
-                                   "the server's log has the reason, as database_check_failed"},
+                                   "see database_check_failed in the server's log for the reason"},
         [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
                                    "run cardbox migrate on the server's database"},
     };
@@ -266,25 +265,25 @@ void http_error_send_away(request *r, const char *otherwise)
     }
 }
 
-/* Temporary errors of PostgreSQL, by the SQLSTATE or its first characters. The first row that
- * matches is used. */
+/* Errors of PostgreSQL that are answered with 503, by the SQLSTATE or its first characters. The
+ * first row that matches is used. */
 static const struct {
     const char *prefix;
-    bool logged; /* the error is logged, because /readyz stays 200 */
+    bool logged; /* true: the error is logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
-    {"25006", true, "the database only reads: it is a standby, or set so"},
+    {"25006", true, "the database only reads: it is a standby, or is set to read-only"},
     {STATE_NO_TRANSACTIONS, true,
      "the database accepts no writes before it is vacuumed: its transaction ids run out"},
     {STATE_FILES, true, "the database can't read or write its files"},
     {"53", true, "the database lacks disk space, memory or connections"},
     {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
     {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
-    {"40", false, "other transactions conflicted with it repeatedly"},
+    {"40", false, "other transactions repeatedly conflicted with the request"},
     {"55P03", false, "another transaction has locked what the request needs"},
     {"57P", false, "the database stops, starts or recovers"},
-    {"25P03", false, "the database ended the transaction: it was over its time"},
-    {"25P04", false, "the database ended the transaction: it was over its time"},
+    {"25P03", false, "the database ended the transaction at a time limit"},
+    {"25P04", false, "the database ended the transaction at a time limit"},
 };
 
 const char *http_error_why_not_run(const cardbox_error *err)
@@ -318,7 +317,7 @@ static bool answer_much(request *r, const cardbox_error *err)
 }
 
 /* Answers for an unexpected error of a statement: 500, or 503 if the database failed the server's
- * check. A failed check is the reason of the error, and was logged before. */
+ * check. A failed check was logged before, and may be the cause of the error. */
 static bool answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;

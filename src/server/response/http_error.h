@@ -32,7 +32,7 @@ typedef enum http_error {
     HTTP_ERROR_CLIENT_LEFT,
     HTTP_ERROR_STOPPING,
     HTTP_ERROR_TIMEOUT,
-    HTTP_ERROR_NO_ABILITY, /* this error and those below are answers of abilities */
+    HTTP_ERROR_NO_ABILITY, /* this error and the errors below are answers of abilities */
     HTTP_ERROR_BAD_INPUT,
     HTTP_ERROR_ABILITY_NOT_FOUND,
     HTTP_ERROR_ABILITY_CONFLICT,
@@ -55,30 +55,30 @@ bool http_error_send(request *r, http_error what, const char *hint, const char *
 buf *http_error_begin(request *r, http_error what, const char *message);
 void http_error_end(request *r, http_error what);
 
-/* Returns the http_error with which a failure of the store is answered. */
+/* Returns the http_error for a failure of the store, outside calls of abilities. */
 http_error http_error_of_status(cardbox_status status);
 
 /* Answers with the message and the current_version of a store's error. The message must be meant
- * for clients. `what` is mostly http_error_of_status(err->status). */
+ * for clients. In most calls `what` is http_error_of_status(err->status). */
 bool http_error_send_status(request *r, http_error what, const cardbox_error *err);
 
 /* True if `status` is CARDBOX_OK. Otherwise calls http_error_send_status and returns false. */
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
 
-/* Same as http_error_send_status, for an ability: it has other error_codes, and the member `reason`
- * is the name of the status. `items` are violations of the schema: JSON objects separated by
- * commas, or empty. */
+/* Same as http_error_send_status, for an ability: the answer has the error_codes of abilities, and
+ * a member `reason`, the name of the status. `items` are violations of the schema: JSON objects
+ * separated by commas, or empty. */
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
-/* Answers for a failed statement. PostgreSQL's message is not sent, unless one of our SQL functions
- * raised it. Unexpected errors are logged. */
+/* Answers for a failed statement. PostgreSQL's message is sent only if a function of CardBox raised
+ * the error for clients. Unexpected errors are logged. */
 bool http_error_send_store(request *r, const cardbox_error *err);
 
 /* Returns the reason, for a client, why a statement failed with CARDBOX_BUSY, CARDBOX_UNAVAILABLE
- * or CARDBOX_NOMEM. If PostgreSQL lacks a resource, the failure is logged too. */
+ * or CARDBOX_NOMEM. Some reasons, such as a full disk, are logged too. */
 const char *http_error_why_not_run(const cardbox_error *err);
 
-/* Answers 503, because no statement can be sent. `otherwise`: the reason if connections to the
+/* Answers 503, because no statement can be sent now. `otherwise`: the reason if connections to the
  * database are usable; may be NULL. */
 void http_error_send_away(request *r, const char *otherwise);
 
@@ -87,10 +87,10 @@ void http_error_send_away(request *r, const char *otherwise);
 bool http_error_send_incompatible(request *r, database_state cause);
 
 /* Answers 503 if memory ran out, or 413 if the request alone needs more memory than one request may
- * use. If the request's write was committed, the answer is that its outcome is unknown. */
+ * use. After a committed write, the answer is 503, and reports that the outcome is unknown. */
 bool http_error_send_no_memory(request *r);
 
-/* Answers that it is unknown whether a write was executed, because of `why`. A hint explains
+/* Answers that it is unknown whether a write was executed. `why`: the reason. A hint explains
  * whether the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 

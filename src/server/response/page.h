@@ -7,7 +7,7 @@
 #include "server/api/handlers.h"
 #include "store/client/list.h"
 
-/* The fields of the two parameters that every list has. */
+/* The fields of the parameters limit and cursor of a list. */
 #define PAGE_LIMIT_FIELD                                                                           \
     .name = "limit", .kind = FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST
 #define PAGE_CURSOR_FIELD .name = "cursor", .kind = FIELD_TEXT, .most = 4096

@@ -11,8 +11,8 @@
 static const char BLANKS[] = " \t";
 static const char GZIP_MARK[] = "-gz";
 
-/* Prefixes of a card's ETag. Change their number in a release that formats cards differently, or
- * compresses from another size on. */
+/* Prefixes of a card's ETag. Change the number in both prefixes in a release that formats cards
+ * differently, or compresses from another size on. */
 static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
 
 enum {
@@ -32,7 +32,7 @@ static char *add_hex(char *at, uint64_t number)
     return at;
 }
 
-/* The hash is written without snprintf, because every read calls this function. */
+/* The hash is written without snprintf, because many reads call this function. */
 void etag_make(char out[ETAG_SIZE], slice text, int64_t version)
 {
     XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);

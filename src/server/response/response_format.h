@@ -38,8 +38,8 @@ void none_match_note(none_match *n, slice value);
 /* True if one of the If-None-Match headers matches `etag`. */
 bool none_match_has(const none_match *n, const char *etag);
 
-/* Returns the card's etag in the first ETag of a card in the headers, and in *varies what that ETag
- * contains; 0: there is none. */
+/* Returns the card's etag from the first ETag of a card in the headers, and in *varies the `varies`
+ * of this ETag; 0: there is no such ETag. */
 int64_t none_match_card(const none_match *n, bool *varies);
 
 /* The weights of codings in Accept-Encoding, in thousandths; -1: absent. */
@@ -52,7 +52,7 @@ typedef struct codings {
 /* Adds the value of one Accept-Encoding header. */
 void codings_note(codings *c, slice value);
 
-/* True if gzip is accepted, and its weight is at least that of `identity`. */
+/* True if gzip is accepted, and the weight of gzip is at least that of `identity`. */
 bool codings_gzip(const codings *c);
 
 #endif

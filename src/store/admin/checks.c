@@ -1,6 +1,5 @@
 /*
- * checks.c: runs the statements of `cardbox doctor` and `cardbox dev`. It prints nothing.
- */
+ * checks.c: runs the statements of `cardbox doctor` and `cardbox dev`.  */
 #include "store/admin/checks.h"
 
 #include "store/client/client.h"
@@ -87,7 +86,6 @@ static cardbox_status inspect_migration(cardbox *db, admin_facts *out, cardbox_e
     return status;
 }
 
-/* Runs a statement that returns a list of names as one text. */
 static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, size_t size,
                                     cardbox_error *err)
 {
@@ -99,7 +97,6 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
     return status;
 }
 
-/* Reads the projects that are granted to the role, if it is a member of cardbox_worker. */
 static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;

@@ -12,8 +12,8 @@
 cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                             int64_t *sessions, cardbox_error *err);
 
-/* Creates the role for the server of `cardbox dev`, and marks the database as one of `cardbox dev`.
- */
+/* Creates the role for the server of `cardbox dev` if it is missing, and marks the database as one
+ * of `cardbox dev`. */
 #define ADMIN_DEV_ROLE "cardbox_server"
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
@@ -25,25 +25,29 @@ typedef struct admin_facts {
     role_rights rights;
     bool in_service_role; /* a member of cardbox_service */
     bool in_worker_role;  /* a member of cardbox_worker */
-    bool in_recovery;     /* the server is a standby: nothing can be written */
+    bool in_recovery;     /* in recovery, as a standby is: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
-    bool has_settings;    /* the database has jit and random_page_cost as set by migrations */
-    bool commits_late;    /* synchronous_commit is off */
-    bool fsync_off;
-    bool full_pages_off; /* full_page_writes */
-    bool no_standby;     /* synchronous_standby_names is set, but no standby is connected */
+    bool has_settings;   /* jit is off and random_page_cost at most 1, as the migrations set them */
+    bool commits_late;   /* synchronous_commit is off */
+    bool fsync_off;      /* fsync is off */
+    bool full_pages_off; /* full_page_writes is off */
+    bool no_standby;     /* commits must wait for a standby, but none is connected */
     char oldest[64];     /* the cluster's database with the oldest datfrozenxid or datminmxid */
-    int age; /* age of its datfrozenxid in transactions, or of its datminmxid in multixacts */
+    int age; /* the greater of the ages of datfrozenxid, in transactions, and datminmxid, in
+                multixacts, of that database */
     char encoding[32];
-    bool is_dev;            /* marked by `cardbox dev` */
-    int64_t bytes;          /* size of the database */
-    int migration;          /* number of the newest applied migration */
-    char open_tables[256];  /* tables of CardBox without forced row-level security */
-    char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
-    char open_schemas[512]; /* schemas on the role's search path in which others may create objects:
-                               "public (everybody)" */
-    int64_t granted;        /* number of projects that a worker's role may access */
-    char grants[1024];      /* ids of the first ADMIN_GRANTS_NAMED of these projects */
+    bool is_dev;           /* `cardbox dev` has marked the database */
+    int64_t bytes;         /* size of the database */
+    int migration;         /* number of the newest applied migration */
+    char open_tables[256]; /* tables of CardBox, except migrations and functions, on which row-level
+                              security is not enabled and forced */
+    char bad_writers[256]; /* writing functions that do not run as cardbox_writer */
+    char open_schemas[512]; /* schemas on the role's default search_path in which other roles may
+                               create objects: "public (everybody)" */
+    int64_t granted; /* number of projects granted to the role, if it is a member of cardbox_worker;
+                        else 0 */
+    char grants[1024]; /* ids of the first ADMIN_GRANTS_NAMED granted projects, each cut to 40
+                          characters */
 } admin_facts;
 
 /* Maximum number of projects in admin_facts.grants. */
@@ -53,7 +57,7 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);
 
 /* Actions that the role of a service or a worker must not be able to execute. */
 typedef enum admin_attempt {
-    ADMIN_READ_PAST, /* read with row-level security off */
+    ADMIN_READ_PAST, /* reads cards with row_security off */
     ADMIN_MAKE_TOKEN,
     ADMIN_MAKE_GRANT,
     ADMIN_ATTEMPTS

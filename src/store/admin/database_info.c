@@ -1,5 +1,5 @@
 /*
- * database_info.c: statements that read one row about the database.
+ * database_info.c: the identity of a database, its free connections, and its stale statistics.
  */
 #include "store/admin/database_info.h"
 

@@ -6,8 +6,8 @@
 
 #include "store/client/client.h"
 
-/* The first columns of gc_batch and gc_count. Two columns for each gc_kind follow: rows and bytes.
- */
+/* Rows of gc_batch and gc_count begin with these columns. Two columns for each gc_kind follow: rows
+ * and bytes. */
 enum { COL_BUSY, COL_MORE, COL_ROOM, COL_FIRST };
 
 const char *gc_name(gc_kind kind)
@@ -33,8 +33,7 @@ static void add_sum(gc_sum *sum, const store_rows *rows)
     }
 }
 
-/* Sets lock_timeout, which limits the wait for locks of tables. gc skips rows that other
- * transactions have locked. */
+/* Limits how long gc waits for locks of tables. */
 static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 {
     params p = PARAMS_INIT;
@@ -83,7 +82,7 @@ void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     bool is_busy = state == GC_BUSY;
-    *out = (gc_blocker){.text = "the session that held it has just ended"};
+    *out = (gc_blocker){.text = "the session that held it may have ended"};
     params_cstr(&p, is_busy ? "gc" : NULL);
     if (!is_busy)
         params_bool(&p, false);

@@ -8,8 +8,9 @@
 
 #include "cardbox/client.h"
 
-/* Default and maximum retention of deleted cards and boxes, and default rows of a batch. A batch is
- * large enough to be worth a transaction, and small enough not to delay other transactions. */
+/* Default and maximum retention of deleted cards and boxes in days, and default rows of a batch. A
+ * batch is large enough to be worth a transaction, and small enough not to delay other transactions
+ * for long. */
 #define GC_RETENTION_DAYS  30
 #define GC_RETENTION_MAX   36500
 #define GC_BATCH           1000
@@ -41,13 +42,15 @@ typedef struct gc_sum {
 int64_t gc_rows(const gc_sum *sum); /* the number of rows of all kinds */
 
 typedef enum gc_state {
-    GC_OVER,  /* no row is left to remove */
+    GC_OVER,  /* no rows are left to remove, except rows that other transactions have locked */
     GC_MORE,  /* there may be more rows to remove */
-    GC_BUSY,  /* another gc is running: nothing was done */
+    GC_BUSY,  /* another transaction runs gc: nothing was done */
     GC_LOCKED /* another session has locked tables of CardBox: nothing was done */
 } gc_state;
 
-/* Removes one batch, and adds its rows to the sum. */
+/* Removes a batch of at most `most` rows, and adds their number and bytes to `sum`. `state` is
+ * valid if the result is CARDBOX_OK. Some rows, such as revisions of cards, do not count for
+ * `most`: see gc_batch.sql. */
 cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t retention_days,
                         int64_t most, cardbox_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * migrate.c: applies migrations and functions on one plain libpq connection. It does not use the
- * pool: a migration may last longer than any statement's time limit, needs a session-level advisory
+ * migrate.c: applies migrations and functions on one plain libpq connection. The pool is not used,
+ * because a migration may exceed the time limit of its statements, needs a session-level advisory
  * lock, and sends several statements in one text.
  */
 #include "store/admin/migrate.h"
@@ -16,12 +16,12 @@
  * (security_invoker). */
 #define SERVER_VERSION_MIN 150000
 
-/* Maximum number of attempts after a conflict. Roles belong to the whole cluster, so migrations of
- * two databases can conflict. */
+/* Maximum number of attempts after a conflict; after a deadlock there may be more. Migrations of
+ * two databases can conflict, because roles belong to the whole cluster. */
 #define ATTEMPTS_MAX 6
 
-/* Milliseconds that one attempt to lock a table waits. While an attempt waits, other sessions that
- * need the table, even readers, wait behind it. */
+/* Maximum milliseconds that an attempt waits for the lock of a table. While an attempt waits, other
+ * sessions that need the table, even readers, may wait behind it. */
 #define LOCK_WAIT_MS 2000
 
 #define LOCK_NAME "cardbox.migrate"
@@ -29,7 +29,7 @@
 typedef struct migrator {
     PGconn *conn;
     const schema *build;
-    size_t applied; /* number of migrations of the build that the database has */
+    size_t applied; /* number of the build's migrations that the database had at the start */
     bool *current; /* for each function of the build: whether the database has it with the same text
                     */
     const migrate_how *how;
@@ -38,7 +38,7 @@ typedef struct migrator {
 
 /* --- statements --- */
 
-/* Sets the error of a failed statement. `doing` names the action: "migration 3 (add_cards)". */
+/* `doing` names the failed action, such as "migration 3 (add_cards)". */
 static cardbox_status statement_failed(migrator *m, const PGresult *result, const char *doing)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
@@ -67,7 +67,6 @@ static cardbox_status exec_statement(migrator *m, statement_id id, const char *d
     return run_sql(m, statement_get(id)->text, doing);
 }
 
-/* Runs a statement with parameters in text form. `out` may be NULL. */
 static cardbox_status run_with_params(migrator *m, PGresult **out, statement_id id, int count,
                                       const char *const *values, const char *doing)
 {
@@ -88,8 +87,8 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     cardbox_options given = CARDBOX_OPTIONS_INIT, options;
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
-    given.no_named_statements =
-        true; /* also leaves statement_timeout unset, since building an index may last long */
+    /* also leaves statement_timeout unset, since building an index may last long */
+    given.no_named_statements = true;
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
@@ -109,7 +108,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
-/* Sets search_path: functions that other roles have created in its schemas must not run with the
+/* Sets a safe search_path, so that functions that other roles have created do not run with the
  * rights of the migrating role. */
 static cardbox_status guard(migrator *m)
 {
@@ -120,9 +119,8 @@ static cardbox_status guard(migrator *m)
                            "setting the search path");
 }
 
-/* Rejects a pooler in transaction mode. The advisory lock belongs to a session of PostgreSQL.
- * Behind a pooler the session would keep the lock after the migration, and all later migrations
- * would wait. */
+/* Rejects a pooler in transaction mode: behind it a session of PostgreSQL would keep the advisory
+ * lock after the migration, and later migrations would wait. */
 static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
@@ -140,7 +138,6 @@ static cardbox_status check_direct(migrator *m)
 
 /* --- locks --- */
 
-/* Sets lock_timeout for all later statements of the connection. */
 static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 {
     char text[24];
@@ -149,8 +146,8 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     return run_with_params(m, NULL, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
 }
 
-/* Returns CARDBOX_BUSY with a message that names the session that holds the advisory lock `name`
- * (NULL: locks of CardBox's tables). */
+/* Sets a message that names the session that holds the advisory lock `name` or, if `name` is NULL,
+ * locks of CardBox's tables. Returns CARDBOX_BUSY if that succeeds. */
 static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
@@ -199,7 +196,6 @@ static cardbox_status too_new(migrator *m, const char *version)
                      version, newest(m)->version);
 }
 
-/* Compares a recorded migration with the next one of the build. */
 static cardbox_status compare_recorded(migrator *m, const char *version, const char *recorded)
 {
     if (m->applied == m->build->migration_count)
@@ -237,8 +233,8 @@ static cardbox_status read_applied(migrator *m)
     return status;
 }
 
-/* Rejects a database that a newer release has migrated. The functions of the database may be newer
- * even if its migrations are those of the build. */
+/* Rejects a database that a newer release has migrated: its functions may be newer even if its
+ * migrations are those of the build. */
 static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
@@ -323,8 +319,6 @@ static cardbox_status apply_function(migrator *m, const sql_function *one)
     return status;
 }
 
-/* Returns true if a function is not current, and the migration `with` needs it. If `with` is NULL,
- * returns true if the function is not current. */
 static bool is_due(const migrator *m, const migration *with, size_t function)
 {
     char needs[96];
@@ -460,15 +454,13 @@ static cardbox_status apply_migration(migrator *m, const migration *one)
     return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 
-/* Reports a migration or a function (`version` 0). */
 static void report(const migrator *m, int version, const char *name, bool now)
 {
     if (m->how->report != NULL)
         m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
-/* Rejects encodings other than UTF-8. Other encodings can't hold all characters of JSON, so that
- * some cards could not be stored. */
+/* In other encodings than UTF-8 some cards could not be stored. */
 static cardbox_status check_encoding(migrator *m)
 {
     const char *encoding = PQparameterStatus(m->conn, "server_encoding");
@@ -481,15 +473,14 @@ static cardbox_status check_encoding(migrator *m)
         encoding);
 }
 
-/* Compares the database's migrations and functions with those of the build. */
 static cardbox_status compare_all(migrator *m)
 {
     bool known = false, dry_run = m->how->dry_run;
     cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
-    /* The schema is created only if it is missing. So a role that may not create a schema can check
-     * an existing one. */
+    /* The schema is created only if it is missing, so that a role that may not create schemas can
+     * check and migrate an existing one. */
     if (status == CARDBOX_OK && !known)
         status = check_encoding(m);
     if (status == CARDBOX_OK && !known && !dry_run)
@@ -512,9 +503,8 @@ static cardbox_status run_migrations(migrator *m)
     return CARDBOX_OK;
 }
 
-/* Applies functions. `were_current` is m->current before the migrations, which have already applied
- * the functions that they need. `were_current` decides which functions are reported as applied now.
- */
+/* `were_current`: the functions that were current before the migrations. All other functions are
+ * reported as applied now, even if a migration needed and applied them before. */
 static cardbox_status run_functions(migrator *m, const bool *were_current)
 {
     static const char doing[] = "applying the functions";
@@ -571,7 +561,7 @@ cardbox_status migrate_run_schema(const char *conninfo, const schema *build, con
         status = guard(&m);
     if (status == CARDBOX_OK)
         status = check_and_apply(&m);
-    PQfinish(m.conn); /* also releases the advisory lock */
+    PQfinish(m.conn); /* PQfinish also releases the advisory lock */
     free(m.current);
     return status;
 }

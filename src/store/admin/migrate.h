@@ -1,11 +1,12 @@
 /*
- * migrate.h: brings a database to the schema that this build needs. migrate_run opens a connection
- * and acquires an advisory lock, so that several processes may call it at once.
- * Each migration runs in a transaction, which also records it in cardbox.migrations. The lines
- * "-- needs: NAME" of a migration list the functions that its CHECKs, policies, triggers, indexes
- * and views call. These functions are applied just before the migration in the same transaction.
- * All other functions are applied in one transaction after the migrations.
- * If the first line of a migration is "-- no-transaction", its statements run one by one. Each
+ * migrate.h: brings a database to the schema that this build needs. migrate_run opens a connection.
+ * Except for a dry run, it acquires an advisory lock, so that several processes may call it at
+ * once. Most migrations run in one transaction, which also records the migration in
+ * cardbox.migrations. The lines "-- needs: NAME" of a migration list the functions that its CHECKs,
+ * policies, triggers, indexes and views call. These functions are applied just before the
+ * migration, in its transaction. All other functions are applied in one transaction after the
+ * migrations. If the first line of a migration is "-- no-transaction", its statements run one by
+ * one, and the functions that it needs are applied before in a transaction of their own. Each
  * statement must end with ';' at the end of a line. Such a migration is recorded when all its
  * statements have succeeded, and must be repeatable after one has failed.
  */
@@ -28,9 +29,10 @@ typedef struct migrate_step {
 
 typedef struct migrate_how {
     bool dry_run;
-    unsigned wait_s; /* maximum wait for a lock; then CARDBOX_BUSY, with a message that names the
-                        session that holds it */
-    /* Called for each migration, then for each function. May be NULL. */
+    unsigned wait_s; /* maximum seconds to wait for a lock; then CARDBOX_BUSY is returned, with a
+                        message that names the session that holds the lock */
+    /* Called for each migration, then for each function, unless a failure ends the run. May be
+     * NULL. */
     void (*report)(void *arg, const migrate_step *step);
     void *arg;
 } migrate_how;

@@ -4,7 +4,7 @@
 #include "store/admin/projects.h"
 
 /* Columns of STATEMENT_projects_list. After the id two columns follow for each kind: the number of
- * live rows, and whether there are more. */
+ * live rows, and whether there are rows that were not examined. */
 enum { COL_ID, COL_COUNTS };
 
 static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",

@@ -1,7 +1,7 @@
 /*
- * projects.h: the statement that lists projects: builds its parameters, and reads its rows. The
- * command line and the server share it. A worker's role sees only the projects that it may access.
- * Not a part of the public API. Uses no connection.
+ * projects.h: the statement that lists projects: builds its parameters, and reads its rows. A role
+ * that is not a member of cardbox_service sees only projects that were granted to it. Not a part of
+ * the public API. The functions use no connection.
  */
 #ifndef STORE_PROJECTS_H
 #define STORE_PROJECTS_H
@@ -9,7 +9,7 @@
 #include "db/params.h"
 #include "store/client/list.h"
 
-/* Maximum rows of each kind that are counted in a project: this limits the cost of listing a large
+/* Maximum rows of each kind that are examined in a project: this limits the cost of listing a large
  * project. */
 #define PROJECTS_COUNTED 1000
 
@@ -34,8 +34,8 @@ const char *projects_next(const store_rows *rows, int64_t limit, arena *memory);
 
 slice project_id(const store_rows *rows, int row);
 
-/* Returns the number of live rows of a kind among those that were counted. *more: the project has
- * rows of this kind that were not counted. */
+/* Returns the number of live rows of a kind among the rows that were examined. *more: the project
+ * has rows of this kind that were not examined. */
 int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more);
 
 /* {"project_id","cards","boxes","sessions","tasks","capped"}. */

@@ -13,13 +13,14 @@ typedef struct role_rights {
     bool bypasses_rls;
     bool owner;      /* owner of at least one table of CardBox, or a member of the owner */
     bool writer;     /* a member of cardbox_writer, which owns the writing functions */
-    bool on_standby; /* the PostgreSQL server is a standby, where nothing can be written */
+    bool on_standby; /* the PostgreSQL server is in recovery, as a standby is: nothing can be
+                        written */
 } role_rights;
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);
 
-/* The result of the check that cardboxd makes of each connection for writes. Threads of cardboxd
- * that have no such connection make the check with role_check_get. */
+/* The result of the statement `ready` for a connection that writes. cardboxd makes the same check
+ * of its own connections. */
 typedef struct role_check {
     bool has_schema; /* the database has this build's migrations and functions, or newer ones */
     bool has_rights; /* the role may read the tables and call the functions that write */

@@ -1,6 +1,6 @@
 /*
- * tokens.c: runs the statements of tokens.h, and has the names of scopes. No function here receives
- * the secret of a token.
+ * tokens.c: runs the statements of tokens.h, and has the names of scopes. No function of this file
+ * receives the secret of a token.
  */
 #include "store/admin/tokens.h"
 
@@ -40,8 +40,6 @@ bool token_scopes_parse(unsigned *out, slice list)
     }
 }
 
-/* Replaces PostgreSQL's message for CARDBOX_FORBIDDEN by one that names the operations that the
- * role may not do. */
 static cardbox_status explain_forbidden(cardbox_status status, cardbox_error *err)
 {
     if (status != CARDBOX_FORBIDDEN)

@@ -34,8 +34,9 @@ typedef struct token_input {
     const char *const *tenants; /* NULL: all */
     size_t tenant_count;
     unsigned scopes;
-    int64_t lifetime_s;     /* seconds until it expires, if expires_micros is 0; 0: never */
-    int64_t expires_micros; /* when it expires; 0: lifetime_s decides */
+    int64_t lifetime_s; /* seconds until the token expires, used if expires_micros is 0; 0: it never
+                           expires */
+    int64_t expires_micros; /* microseconds since 1970; 0: lifetime_s decides */
 } token_input;
 
 typedef struct token_made {
@@ -79,8 +80,8 @@ enum {
     WATCH_TENANT
 };
 
-/* Reads the valid tokens. If the version of the list is still `known`, returns one row without a
- * token. */
+/* Reads the valid tokens. Returns one row without a token if no token is valid, or if the version
+ * of the list is still `known`. */
 cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err);
 
 #endif

@@ -3,10 +3,9 @@
  * thread becomes a leader if fewer than leaders_max threads are leaders, none of them is still
  * filling its batch, and none sends to the same box. A leader sends its own append and up to 63
  * that wait. Any other thread is a follower: it sleeps until a leader has sent the follower's
- * append, or until the follower becomes a leader. If a batch fails, the thread of each append that
- * is safe to repeat sends it again alone. So a bad append does not make the others fail. A follower
- * whose append is in no batch after half of acquire_timeout_ms, because the leaders' statements
- * hang, sends it alone.
+ * append, or until the follower becomes a leader. A follower whose append is in no batch after half
+ * of acquire_timeout_ms sends the append alone. If a batch fails, the thread of each append that
+ * may be repeated sends the append again alone, so that a bad append does not make the others fail.
  */
 #include "store/box/append_batcher.h"
 
@@ -21,8 +20,8 @@
 
 enum {
     BATCH_MAX = 64,      /* appends in one statement */
-    PAUSE_NS = 1000,     /* Linux makes it about 50 microseconds */
-    LEADERS_LEAST = 2,   /* one leader can send while another waits for its commit */
+    PAUSE_NS = 1000,     /* on Linux the pause lasts about 50 microseconds */
+    LEADERS_LEAST = 2,   /* two leaders: one can send while the other waits for its commit */
     LEADERS_DIVISOR = 4, /* at most pool_max / 4 threads are leaders, but at least 2 */
     QUEUE_DIVISOR = 2    /* a follower waits for a batch for at most half of acquire_timeout_ms */
 };
@@ -31,12 +30,12 @@ enum {
  * that makes the append. */
 typedef struct pending {
     const box_append *append;
-    int64_t began_us; /* when the SDK's function was called */
+    int64_t began_us; /* clock_us() when the call began */
     box_change change;
     cardbox_status status;
     cardbox_error *err;
     sem_t wake;
-    atomic_bool woken;            /* orders memory for sanitizers that do not know sem_clockwait */
+    atomic_bool woken; /* atomic for the sake of sanitizers, which do not know sem_clockwait */
     const struct pending *leader; /* the append whose thread sends this one; NULL: this one waits */
     struct pending *next;
 } pending;
@@ -44,12 +43,12 @@ typedef struct pending {
 struct append_batcher {
     store_pool *pool;
     pthread_mutex_t lock;
-    pending *first; /* all unfinished appends, the oldest first */
+    pending *first; /* appends that wait or are being sent, in the order of their arrival */
     pending **last;
     unsigned leaders_max;
     atomic_uint leaders;    /* changed under the lock */
-    bool leader_is_filling; /* a leader has not filled its batch yet: appends that arrive until it
-                               does can join the batch */
+    bool leader_is_filling; /* true: a leader has not filled its batch yet, so new appends can join
+                               it */
 };
 
 append_batcher *append_batcher_new(store_pool *pool)
@@ -77,7 +76,7 @@ void append_batcher_free(append_batcher *b)
 /* --- choosing leaders and batches: callers hold the lock --- */
 
 /* Returns true if `leader` may send `one`: `one` waits, and no other leader is sending an append to
- * the same box. The statement of such a leader has locked the box. */
+ * the same box, whose lock that leader's statement holds or will acquire. */
 static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
 {
     if (one->leader != NULL)
@@ -90,7 +89,6 @@ static bool may_send(const append_batcher *b, const pending *leader, const pendi
     return true;
 }
 
-/* Makes `one` a leader if possible. */
 static bool elect(append_batcher *b, pending *one)
 {
     if (b->leader_is_filling || b->leaders == b->leaders_max || !may_send(b, one, one))
@@ -101,8 +99,8 @@ static bool elect(append_batcher *b, pending *one)
     return true;
 }
 
-/* Makes the oldest append that may be sent the next leader. Returns this append, or NULL; the
- * caller wakes its thread. */
+/* Makes the first append that may be sent the next leader. Returns the new leader, whose thread the
+ * caller wakes, or NULL. */
 static pending *elect_next(append_batcher *b)
 {
     pending *p = b->first;
@@ -111,8 +109,7 @@ static pending *elect_next(append_batcher *b)
     return p;
 }
 
-/* Fills the batch of a leader with its own append and appends that are later in the list. So the
- * leader's deadline for a connection is the earliest of the batch. */
+/* Fills the batch of a leader with its own append and appends that are later in the list. */
 static size_t fill_batch(append_batcher *b, pending *leader, pending *batch[BATCH_MAX])
 {
     size_t count = 0;
@@ -197,8 +194,8 @@ static void send_batch(append_batcher *b, pending *const *batch, size_t count)
     rows_free(rows);
 }
 
-/* Wakes the thread of `one`; NULL is accepted. Afterwards `one` must not be used: it is on the
- * stack of that thread, which may have returned. */
+/* NULL is accepted. After the call `one` must not be used: it is on the stack of its thread, which
+ * may have returned. */
 static void wake(pending *one)
 {
     if (one == NULL)
@@ -207,10 +204,9 @@ static void wake(pending *one)
     sem_post(&one->wake);
 }
 
-/* Fills and sends the batch of the leader `self`. Wakes the next leader before the batch is sent,
- * and the batch's followers and another leader afterwards. If another leader is at work, `self`
- * pauses first: threads whose appends were just sent often append again at once, and a pause is
- * shorter than a commit. */
+/* Wakes the next leader before the batch is sent, and the batch's followers and a further leader
+ * afterwards. If another leader is at work, `self` pauses first: threads whose appends were just
+ * sent often append again at once, and a pause is shorter than a commit. */
 static void send_as_leader(append_batcher *b, pending *self)
 {
     pending *batch[BATCH_MAX];
@@ -233,8 +229,7 @@ static void send_as_leader(append_batcher *b, pending *self)
     wake(next); /* woken last, so that the followers' next appends can join its batch */
 }
 
-/* Removes `self` from the list, unless it is in a leader's batch. Returns true if it was removed.
- */
+/* Returns false if `self` is in a batch or is a leader: then it stays in the list. */
 static bool stop_waiting(append_batcher *b, pending *self)
 {
     pthread_mutex_lock(&b->lock);

@@ -17,7 +17,6 @@ void box_context_params(params *p, const box_context_request *request)
     params_bool(p, request->whole);
 }
 
-/* Returns the card's creation time as a JSON string. */
 static slice created_json(const card_row *row, arena *memory)
 {
     char text[ISOTIME_SIZE + 2] = "\"";
@@ -26,7 +25,6 @@ static slice created_json(const card_row *row, arena *memory)
     return (slice){arena_copy(memory, (slice){text, len}), len};
 }
 
-/* Returns the card as a JSON object. */
 static slice object_json(const card_row *row, slice project_id, arena *memory)
 {
     buf object = BUF_INIT(SIZE_MAX / 4);

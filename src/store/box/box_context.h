@@ -1,6 +1,6 @@
 /*
- * box_context.h: builds the context of a box from the rows of its cards. The SDK and the server
- * share it. Uses no connection.
+ * box_context.h: builds the context of a box from the rows of its cards. The functions use no
+ * connection.
  */
 #ifndef STORE_BOX_CONTEXT_H
 #define STORE_BOX_CONTEXT_H

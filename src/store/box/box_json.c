@@ -1,7 +1,6 @@
 /*
- * box_json.c: boxes and their lists as JSON; sorts the rows of a box. Ids and the content of cards
- * are copied as PostgreSQL printed them. If all 64 ids of a run were requested, the run is copied
- * as a whole.
+ * box_json.c: boxes and their lists as JSON; sorts the rows of a box. If all 64 ids of a run were
+ * requested, the run is copied as a whole.
  */
 #include "store/box/box_json.h"
 #include <stdlib.h>
@@ -86,8 +85,8 @@ static void add_run_part(buf *out, slice run, int64_t first, int64_t last)
     }
 }
 
-/* Adds the ids at the positions `first` to `before` - 1 of the box, from its runs. Runs have no
- * gaps between them. The last run may have ids beyond the range. */
+/* Adds the ids at the positions `first` to `before` - 1 of the box. Runs may begin before this
+ * range and end after it. */
 static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before)
 {
     for (size_t i = 0; i < box->run_count; i++) {
@@ -142,7 +141,6 @@ void box_view_all_ids(buf *out, const box_view *box)
     add_ids(out, box, 0, box->head.length);
 }
 
-/* Adds the members of a box object that follow card_ids, and ends the object. */
 static void end_object(buf *out, const box_head *head)
 {
     buf_member_int(out, "version", head->version);

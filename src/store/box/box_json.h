@@ -1,5 +1,5 @@
 /*
- * box_json.h: boxes, their lists and their changes as JSON. Uses no requests.
+ * box_json.h: boxes, their lists and their changes as JSON.
  */
 #ifndef STORE_BOX_JSON_H
 #define STORE_BOX_JSON_H
@@ -32,20 +32,20 @@ bool box_view_read(box_view *out, const store_rows *from, const int *index, size
                    arena *memory);
 
 /* Like box_view_read, for the rows of the first read of a statement that has one or two reads.
- * `*now` receives the head of the second read; its version is 0 if there is none. */
+ * `*now` receives the head of the second read; without such a head its version is 0. */
 bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory);
 
 /* Appends {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
  * ids of the requested range. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
-/* Append the parts of the object of box_view_object: the members before the ids, the requested ids,
- * and the rest. */
+/* These functions append the parts of the object of box_view_object: the members before the ids,
+ * the requested ids, and the members after them. */
 void box_view_start(buf *out, const uuid16 *id);
 void box_view_ids(buf *out, const box_view *box);
 /* Returns true if the rows contain runs for all requested ids. */
 bool box_view_is_whole(const box_view *box);
-/* Appends all ids of the box. The rows must contain them (BOX_WANT_ALL_IDS). */
+/* Appends all ids of the box, which must have been read with BOX_WANT_ALL_IDS. */
 void box_view_all_ids(buf *out, const box_view *box);
 void box_view_end(buf *out, const box_head *head);
 
@@ -59,7 +59,7 @@ bool box_view_card(buf *out, const box_row *card, slice tenant);
 /* Sorts rows by position. */
 void box_rows_sort(box_row *rows, size_t count);
 
-/* Append a page of boxes, {"boxes":[...],"next_cursor":...}, or of a box's log,
+/* These functions append a page of boxes, {"boxes":[...],"next_cursor":...}, or of a box's log,
  * {"log":[...],"next_cursor":...}. */
 void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);

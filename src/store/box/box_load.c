@@ -1,7 +1,7 @@
 /*
- * box_load.c: the public functions of <cardbox/box.h> that read boxes and their cards by the id of
- * the box. All of them run the statement boxes_read. The rows of boxes_read come in any order;
- * these functions order them by position.
+ * box_load.c: cardbox_load_box(), cardbox_load_boxes() and cardbox_get_box_cards() of
+ * <cardbox/box.h>. The rows of boxes_read come in any order; these functions order them by
+ * position.
  */
 #include "cardbox/box.h"
 
@@ -50,8 +50,7 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
                         : CARDBOX_OK;
 }
 
-/* Makes the reads. UUIDs are compared in canonical form, since equal ones may be spelled
- * differently. */
+/* UUIDs are compared in canonical form, since equal ones may be spelled differently. */
 static cardbox_status make_request(ids_to_read *r, const char *tenant, const char *const *box_ids,
                                    size_t count, const box_read *how, cardbox_error *err)
 {
@@ -93,7 +92,6 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
 
 /* --- ids --- */
 
-/* Returns the number of ids of a run that are in a range. */
 static int64_t count_ids_within(int64_t first, int64_t before, int64_t start, slice run)
 {
     int64_t at = start, count = 0;

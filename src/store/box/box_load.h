@@ -20,13 +20,13 @@ cardbox_status box_not_found(const char *box_id, cardbox_error *err);
 /* Returns CARDBOX_INTERNAL for a box whose rows contradict each other. */
 cardbox_status box_damaged(cardbox_error *err);
 
-/* Completes a read that box_read_options has filled: it then reads the cards of the box `box_id`.
- * Returns CARDBOX_NOT_FOUND if the id is not a UUID, CARDBOX_INVALID if it is NULL. */
+/* Completes a read that box_read_options has filled, so that it reads the cards of the box
+ * `box_id`. Returns CARDBOX_NOT_FOUND if the id is not a UUID, CARDBOX_INVALID if it is NULL. */
 cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err);
 
 /* Runs the statement `id`: boxes_read, or one with the same columns. Returns CARDBOX_NOT_FOUND if
- * there is no row of the kind BOX_HEAD; the message depends on `options`. */
+ * no row is of the kind BOX_HEAD; the message depends on `options`. */
 cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
                             const char *tenant, const char *box_id,
                             const cardbox_read_options *options, cardbox_error *err);

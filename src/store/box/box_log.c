@@ -9,8 +9,8 @@
 #include "store/client/result.h"
 #include "store/box/box_read.h"
 
-/* If the box exists, but no change matches, the statement returns one row whose version is NULL,
- * from which no entry is made. */
+/* If the box exists, but no change matches, the statement returns one row whose version is NULL. No
+ * entry is made from that row. */
 static bool fill_entry(void *entry, arena *memory, const store_rows *rows, int row)
 {
     *(cardbox_log_entry *)entry = (cardbox_log_entry){

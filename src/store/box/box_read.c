@@ -8,7 +8,7 @@
 #include "base/isotime.h"
 #include "cardbox/limits.h"
 
-/* Adds an int8 array with the same member of each read. Negative values become NULL. */
+/* Negative values become NULL. */
 static void put_int8_member(params *p, const box_read *reads, size_t count, size_t offset)
 {
     params_array(p, PARAMS_INT8);

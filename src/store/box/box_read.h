@@ -1,6 +1,6 @@
 /*
  * box_read.h: the statements that read boxes, by id or as lists: builds their parameters and reads
- * their rows. The SDK and the server use these functions.
+ * their rows.
  */
 #ifndef STORE_BOX_READ_H
 #define STORE_BOX_READ_H
@@ -44,8 +44,8 @@ enum box_column {
     BOX_COL_LENGTH,  /* int8; this column and the next two are set only in BOX_HEAD */
     BOX_COL_FIRST,   /* int8: the first position of the requested range, at most the length */
     BOX_COL_BEFORE,  /* int8: the position after the range, at most the length */
-    BOX_COL_CARD, /* BOX_CARD: the columns of card_row_read begin here; this one is the id at pos */
-    BOX_COL_CONTENT, /* NULL: the card is missing, and of its columns only the id is set */
+    BOX_COL_CARD,    /* BOX_CARD: the columns of card_row_read begin here, with the id at pos */
+    BOX_COL_CONTENT, /* BOX_CARD: NULL if the card is missing; then only the id is set */
     BOX_COLUMNS = BOX_COL_CARD + CARD_COL_COUNT,
     /* BOX_HEAD and BOX_IDS reuse columns: */
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */

@@ -31,9 +31,7 @@ cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_s
     return status;
 }
 
-/* Returns an id as text. A value that is not a JSON string, or can't be decoded, is returned as its
- * JSON text. No card has such an id; earlier versions of CardBox could store such values in a box.
- */
+/* A value that is not a JSON string, or can't be decoded, is returned as its JSON text. */
 static const char *id_text(arena *memory, scan_value id)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);

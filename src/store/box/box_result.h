@@ -18,7 +18,7 @@ struct cardbox_boxes {
  * (may be NULL); on failure they are freed. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
 
-/* Returns the next box of the result, to be filled. */
+/* Adds a box of zeros to the result, for the caller to fill. */
 cardbox_box *boxes_add(cardbox_boxes *boxes);
 
 /* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns

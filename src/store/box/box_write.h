@@ -15,7 +15,8 @@ typedef struct box_create {
     uuid16 box_id;
     slice ids;        /* a JSON array of strings */
     slice parent_ids; /* likewise */
-    bool may_exist; /* the outcome for an existing box, which stays unchanged, is BOX_DONE_BEFORE */
+    bool may_exist;   /* true: if the box exists, it stays unchanged, and the outcome is
+                         BOX_DONE_BEFORE */
 } box_create;
 
 void box_create_params(params *p, const box_create *create);
@@ -25,8 +26,8 @@ bool box_is_own_parent(const uuid16 *box, slice parent_ids);
 
 #define BOX_OWN_PARENT "a box can't be its own parent"
 
-/* STATEMENT_box_save. A box that does not exist is created, unless must_exist or expected_version
- * is set. */
+/* STATEMENT_box_save. If there is no such box, not even a deleted one, it is created, unless
+ * must_exist or expected_version is set. */
 typedef struct box_save {
     slice tenant;
     uuid16 box_id;
@@ -80,7 +81,7 @@ typedef enum box_outcome {
 /* A row of the statements that change boxes. */
 typedef struct box_change {
     box_outcome outcome;
-    int64_t version, length; /* after the change; if it failed, the current ones; 0: not known */
+    int64_t version, length; /* after the change; after a failure the current ones; 0: unknown */
 } box_change;
 
 /* Reads the columns outcome, version and length. They begin at column `first`: 1 in boxes_append, 0

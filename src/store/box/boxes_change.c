@@ -1,6 +1,5 @@
 /*
- * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
- * arguments and runs a statement of box_write.h.
+ * boxes_change.c: the public functions of <cardbox/box.h> that change boxes.
  */
 #include "cardbox/box.h"
 
@@ -12,11 +11,10 @@
 #include "store/box/box_write.h"
 
 /* Limit for the ids of a batched append. Larger appends are sent alone, since they would delay the
- * others of a batch. */
+ * other appends of a batch. */
 enum { BATCHED_IDS_MAX = 64 };
 
-/* Reads the statement's only row, and frees the rows. The outcome is 0 if the statement failed, or
- * did not return exactly one row. */
+/* Frees the rows. The outcome is 0 if the statement failed, or did not return exactly one row. */
 static void read_change(box_change *change, cardbox_status status, store_rows *rows)
 {
     *change = (box_change){.version = 0};
@@ -25,7 +23,6 @@ static void read_change(box_change *change, cardbox_status status, store_rows *r
     rows_free(rows);
 }
 
-/* Maps the outcome to a status, and on success fills `out`, which may be NULL. */
 static cardbox_status finish_change(cardbox_box_change *out, const box_change *change,
                                     const uuid16 *box, cardbox_error *err)
 {
@@ -59,7 +56,6 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
                      error_shown(slice_of(text)), text);
 }
 
-/* Parses the box id that the caller passed, or makes a new id if it is NULL. */
 static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *text,
                                   cardbox_error *err)
 {
@@ -69,7 +65,7 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* Returns ids as a JSON array, which is built in `json`. If memory runs out, `json` has failed. */
+/* The returned text is in `json`. If the array could not be built, `json` has failed. */
 static slice ids_json(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);
@@ -82,8 +78,7 @@ static slice ids_json(buf *json, const char *const *ids, size_t count)
     return buf_as_slice(json);
 }
 
-/* Frees the buffer from which a parameter was built. If the buffer has failed, marks the parameters
- * as failed. */
+/* If the buffer has failed, marks the parameters as failed. */
 static void finish_param(params *p, buf *json)
 {
     params_made_of(p, json);
@@ -128,8 +123,6 @@ static cardbox_status check_parents(const cardbox_box_options *options, const uu
     return status;
 }
 
-/* Creates a box. An existing box stays unchanged: CARDBOX_OK if `may_exist`, else CARDBOX_CONFLICT.
- */
 static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
                                  const cardbox_box_options *options, bool may_exist,
                                  cardbox_error *err)

@@ -13,8 +13,8 @@ void card_input_free(card_input *input)
     buf_free(&input->merged);
 }
 
-/* Maximum JSON bytes of a metadata member that may be the key of an index. PostgreSQL limits the
- * size of an index entry, which also contains the tenant. */
+/* Maximum JSON bytes of the value of a metadata member that may be the key of an index. PostgreSQL
+ * limits the size of an index entry, which also contains the tenant. */
 enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
 
 static const struct {
@@ -53,8 +53,7 @@ static const slice MEMBER_NAMES[MEMBERS] = {
     [AUTHOR_ID] = SLICE("author_id"),
 };
 
-/* Finds the values of the members in MEMBER_NAMES. If a name occurs twice, its last value counts.
- */
+/* If a name occurs twice, its last value counts. */
 static void find_members(scan_value there[MEMBERS], scan_value metadata)
 {
     slice key;
@@ -67,8 +66,8 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* Returns the role to add to the metadata: the card's role. If the card and its metadata have none,
- * it is derived from the type. ptr NULL: no role is added. */
+/* The role is derived from the type if the card and its metadata have no role. ptr NULL: no role is
+ * added. */
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
@@ -81,8 +80,6 @@ static slice derived_role(const client_card *card, const scan_value there[MEMBER
     return slice_of(role_of_type(scan_inside(type.text)));
 }
 
-/* Adds one member of the card to the metadata, if the metadata lacks it. Fails if the metadata has
- * another value. */
 static cardbox_status merge_member(buf *out, scan_value there, slice name, slice value,
                                    cardbox_error *err)
 {
@@ -115,7 +112,6 @@ static cardbox_status check_key_member(scan_value there, slice name, cardbox_err
                      name.ptr, MEMBER_TEXT_MAX);
 }
 
-/* Adds the members of the client's metadata unchanged. */
 static void merge_metadata(buf *out, scan_value metadata)
 {
     slice key;
@@ -167,8 +163,6 @@ static cardbox_status read_metadata(card_input *out, const client_card *card, co
     return CARDBOX_OK;
 }
 
-/* Checks content of a known class by the rules of the class. The content is stored unchanged.
- * Readers treat a missing field as null. */
 static cardbox_status check_class(slice content, cardbox_error *err)
 {
     static const char MARK[] = "\"__type__\"";
@@ -252,8 +246,7 @@ static slice slice_with_length(const char *text, size_t length)
     return length == 0 ? slice_of(text) : (slice){text, length};
 }
 
-/* Returns a card's type or author as a slice. CARD_UNKNOWN, which reads return for a card without
- * one, becomes {NULL, 0}. */
+/* CARD_UNKNOWN, which reads return for a card without type or author, becomes {NULL, 0}. */
 static slice known_or_absent(const char *text)
 {
     return slice_of(text == CARD_UNKNOWN ? NULL : text);

@@ -20,8 +20,9 @@ typedef struct card_input {
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
     bool sealed;
-    bool strict;  /* if other content is stored under card_id, it is a conflict, not a repair */
-    bool restore; /* a stored card that was deleted or has expired is restored */
+    bool strict;  /* true: other content stored under card_id is a conflict; false: it may be
+                     replaced */
+    bool restore; /* true: a stored card that was deleted or has expired is restored */
     buf merged;   /* owns the bytes of `metadata` */
 } card_input;
 
@@ -34,12 +35,11 @@ typedef struct client_card {
     slice created_at;
     int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;
-    bool checked; /* content of a known content class must satisfy the rules of the class */
+    bool checked; /* true: content of a known class is checked by the rules of the class */
 } client_card;
 
-/* Checks a card and fills `out`. The slices in `out` point to the texts of `card`, which must stay
- * valid while `out` is used. On failure *member receives the name of the invalid member; `member`
- * may be NULL. */
+/* Checks a card and fills `out`. The texts of `card` must stay valid while `out` is used. On
+ * failure *member receives the name of the invalid member; `member` may be NULL. */
 cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err);
 

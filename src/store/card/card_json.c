@@ -1,7 +1,6 @@
 /*
- * card_json.c: cards and their lists as JSON. Content is copied as it was written, metadata as
- * PostgreSQL prints it, without white space. Rows that older versions of CardBox wrote may contain
- * any JSON in any column: the card is valid JSON nevertheless.
+ * card_json.c: cards and their lists as JSON. The columns of a row may contain any JSON: the output
+ * is valid JSON nevertheless.
  */
 #include "store/card/card_json.h"
 
@@ -44,7 +43,7 @@ static void read_facts(card_facts *facts, scan_value metadata)
                 memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
 }
 
-/* Returns true for a string with at least one character: the quotes are two bytes. */
+/* the quotes are two bytes */
 static bool is_filled(scan_value value)
 {
     return value.kind == SCAN_STRING && value.text.len > 2;
@@ -71,7 +70,7 @@ static void add_author(buf *out, const card_facts *facts)
         buf_text(out, "\"unknown\"");
 }
 
-/* Reads a date-time. A string with escapes is not a date-time. */
+/* A string with escapes is not read as a date-time. */
 static bool read_time(isotime *out, scan_value value)
 {
     return is_filled(value) && isotime_parse(scan_inside(value.text), out);
@@ -113,8 +112,7 @@ static void add_members(buf *out, scan_value object)
     buf_slice(out, (slice){from, (size_t)(object.text.ptr + object.text.len - from)});
 }
 
-/* Adds the value of "content". ToolContent is wrapped in an object as its member "data", because
- * clients of the API expect it. */
+/* ToolContent becomes the member "data" of an object, as clients of the API expect. */
 static void add_content(buf *out, const card_row *card, scan_value content, const char *class_name,
                         slice rest)
 {
@@ -137,7 +135,6 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         buf_char(out, '}');
 }
 
-/* Adds the members expires_at, content_class and sealed, and ends the object. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
     if (card->has_expiry)

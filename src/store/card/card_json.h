@@ -11,8 +11,8 @@
  * metadata, tool_calls, tool_call_id, ttl_seconds, then expires_at, content_class, sealed. */
 void card_json(buf *out, const card_row *card, slice project_id);
 
-/* Append a page of cards, {"cards":[...],"next_cursor":...}, or of a card's revisions,
- * {"revisions":[...],"next_cursor":...}. */
+/* These functions append a page of cards, {"cards":[...],"next_cursor":...}, or of a card's
+ * revisions, {"revisions":[...],"next_cursor":...}. */
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory);
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant);
 

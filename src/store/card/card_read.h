@@ -1,6 +1,6 @@
 /*
  * card_read.h: the statements that read cards, by id or as lists: builds their parameters and reads
- * their rows. The SDK and the server use these functions.
+ * their rows.
  */
 #ifndef STORE_CARD_READ_H
 #define STORE_CARD_READ_H
@@ -14,7 +14,7 @@ typedef struct card_key {
     slice tenant;
     slice card_id;
     int64_t etag; /* etag of the card that the caller has cached; 0: none */
-    slice text;   /* not sent: the caller may keep its cached card here */
+    slice text;   /* not sent; for the caller's cached card */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);

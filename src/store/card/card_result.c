@@ -1,6 +1,6 @@
 /*
- * card_result.c: makes cardbox_card structs from rows. Strings point into the rows; times and
- * members of the metadata are converted and stored in the arena.
+ * card_result.c: makes cardbox_card structs from rows. Texts of columns point into the rows; times
+ * and members of the metadata are decoded into the arena.
  */
 #include "store/card/card_result.h"
 
@@ -49,8 +49,7 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     return CARDBOX_OK;
 }
 
-/* Decodes a JSON string. Returns NULL if the value is not a string, can't be decoded, or memory ran
- * out. */
+/* Returns NULL if the value is not a string, can't be decoded, or memory ran out. */
 static const char *decode_string(arena *memory, scan_value value)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -165,7 +164,7 @@ const char *cardbox_card_text(const cardbox_card *card)
         return "";
     card_source *source = card->source;
     if (source == NULL || source->content.ptr != card->content)
-        return card->content; /* the card belongs to no result, which could own the text */
+        return card->content; /* the card was not read, or the caller has replaced its content */
     if (source->text == NULL) {
         buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
         content_text(&text, source->content);

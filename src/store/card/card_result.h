@@ -9,7 +9,8 @@
 #include "cardbox/card.h"
 #include "store/card/card_read.h"
 
-/* The result to which a card belongs. A copy that the caller makes of the card points to it too. */
+/* The result to which a card belongs. A copy of the card that the caller makes has the same
+ * card_source. */
 typedef struct card_source {
     cardbox_cards *owner;
     slice content;

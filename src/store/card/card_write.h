@@ -13,13 +13,12 @@
  * of a locked card is CARD_LOCKED. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
 
-/* Sends cards_add, which adds all cards or none. `outcomes` receives the outcome of each card, and
- * may be NULL. */
+/* Runs cards_add so that all cards are added or none. `outcomes` receives the outcome of each card,
+ * and may be NULL. */
 cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
                           size_t count, cardbox_error *err);
 
-/* An outcome of cards_add that users do not see: another transaction has locked the card, and the
- * statement does not wait. */
+/* An outcome of cards_add if `whole` is false: another transaction has locked the card. */
 enum { CARD_LOCKED = CARDBOX_OUTCOME_GONE + 1 };
 
 /* A row of cards_add. */

@@ -48,7 +48,7 @@ static cardbox_status read_cards(card_input *inputs, const char *tenant, const c
     return CARDBOX_OK;
 }
 
-/* Stores the outcome of each card. Returns the status of the first row whose card failed. */
+/* Returns the status of the first row whose card failed. */
 static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows *rows,
                                     const card_input *inputs, size_t count, cardbox_error *err)
 {
@@ -193,7 +193,6 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
     return status;
 }
 
-/* If the result is empty, frees it and returns CARDBOX_NOT_FOUND. */
 static cardbox_status check_not_empty(cardbox_cards **out, const char *whose, const char *id,
                                       cardbox_error *err)
 {
@@ -256,8 +255,8 @@ static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *f
     return status;
 }
 
-/* Checks a metadata filter. A key may occur only once: the filters become one jsonb object, which
- * keeps only the last value of a key. */
+/* A key may occur only once: the filters become one jsonb object, which keeps only the last value
+ * of a key. */
 static cardbox_status check_match(const cardbox_match *matches, size_t index, cardbox_error *err)
 {
     const cardbox_match *match = &matches[index];

@@ -1,5 +1,5 @@
 /*
- * revisions.c: lists the former contents of a card that was repaired, for <cardbox/card.h>.
+ * revisions.c: lists the earlier contents of a card, for <cardbox/card.h>.
  */
 #include <stdlib.h>
 #include "base/isotime.h"

@@ -1,5 +1,5 @@
 /*
- * call.c: the checks of arguments that all public functions use. The checks send no statement.
+ * call.c: checks of arguments, for public functions. The checks send no statement.
  */
 #include "store/client/call.h"
 

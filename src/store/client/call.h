@@ -1,5 +1,5 @@
 /*
- * call.h: the checks that every public function makes first.
+ * call.h: checks of arguments, for public functions.
  */
 #ifndef STORE_CALL_H
 #define STORE_CALL_H
@@ -14,13 +14,12 @@ cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err);
 cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err);
 
 /* Checks that a struct of the caller begins with a size of at least `size`, as its _INIT macro sets
- * it. A struct of zeros is rejected, because zeros are not the defaults. NULL is accepted. */
+ * it. A struct of zeros is rejected. `given` may be NULL. */
 cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err);
 
 #define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
-/* Checks `count` ids of cards or entries; `count` may be up to `max`. `what` names one id in
- * messages. */
+/* Checks `count` ids, at most `max`. `what` names one id in messages. */
 cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
                          cardbox_error *err);
 

@@ -1,6 +1,5 @@
 /*
- * check.h: checks the input of callers and imports before anything is sent. Knows JSON, times and
- * limits, but no cards and no connections.
+ * check.h: checks the input of callers and imports before anything is sent. Uses no connection.
  */
 #ifndef STORE_CHECK_H
 #define STORE_CHECK_H

@@ -1,6 +1,5 @@
 /*
- * client.c: makes and frees handles, and retries failed statements. Only this file and
- * append_batcher.c decide whether the SDK sends a failed statement again.
+ * client.c: makes and frees handles, and retries failed statements.
  */
 #include "store/client/client.h"
 
@@ -11,10 +10,10 @@
 #include "store/client/call.h"
 #include "db/schema.h"
 
-/* Pauses between attempts are short at first, since PostgreSQL restarts within seconds. */
+/* Pauses between attempts are short at first, since a restart of PostgreSQL may take only seconds.
+ */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* The time limit for all attempts of a statement, and how many attempts failed. */
 typedef struct attempts {
     int64_t deadline_ms;
     unsigned failed;
@@ -25,8 +24,7 @@ static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
     return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
-/* Waits until the next attempt may begin. Returns false, without a pause, if the pause would end
- * after the deadline. */
+/* Returns false, without a pause, if the pause would end after the deadline. */
 static bool next_attempt(attempts *a)
 {
     int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -44,7 +42,6 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Runs a statement, and sends it again while that is safe and may help. */
 static cardbox_status run_with_retries(store_pool *pool, int64_t began_us, statement_id id,
                                        const params *p, client_safety safety, store_rows **rows,
                                        cardbox_error *err)
@@ -88,7 +85,6 @@ cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, 
     return status;
 }
 
-/* Opens pool_min connections, at least one, and returns them to the pool. */
 static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
 {
     unsigned wanted = pool_options(pool)->pool_min;
@@ -110,8 +106,7 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* Checks that the database has every migration and function of this library. A database with newer
- * migrations and functions is accepted. */
+/* A database with newer migrations and functions is accepted. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -267,8 +262,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
     if (conn_alive(tx->conn) && PQtransactionStatus(tx->conn->pg) == PQTRANS_INERROR) {
         cardbox_rollback(tx);
         return error_set(err, CARDBOX_CONFLICT,
-                         "a statement of the transaction failed, so nothing was kept: roll back "
-                         "and begin again");
+                         "a statement of the transaction failed, so nothing was kept: begin again");
     }
     if (!conn_alive(tx->conn)) {
         cardbox_rollback(tx);
@@ -283,7 +277,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
     if ((status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(&own)) {
         error_set(err, status,
                   "the connection was lost while committing, so the outcome is unknown: run the "
-                  "transaction again, its ids and keys make that safe");
+                  "transaction again, which is safe if its writes have ids and keys");
     } else if (status != CARDBOX_OK && err != NULL) {
         *err = own;
     }

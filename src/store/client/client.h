@@ -1,7 +1,7 @@
 /*
  * client.h: the struct behind a handle, and the functions that run the statements of public
  * functions. On a pool a failed statement may be sent again; in a transaction or on a borrowed
- * connection it is not.
+ * connection these functions send it once.
  */
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H
@@ -17,24 +17,24 @@ struct cardbox {
     struct append_batcher *append_batcher; /* set only for a pool */
 };
 
-/* How safe it is to send a statement again. It is safe if running it twice has the effect of
- * running it once. */
+/* A statement may be sent again, although the server may have executed it, if running it twice has
+ * the effect of running it once. */
 typedef enum client_safety {
     RUN_ONCE,
-    RUN_AGAIN_HERE, /* safe to send again within this call; a new call by the caller would create
+    RUN_AGAIN_HERE, /* may be sent again within this call; a new call by the caller would create
                        other ids */
     RUN_AGAIN
 } client_safety;
 
-/* Runs one statement and frees its parameters; `p` may be NULL. If a pool's connection is lost, or
- * a conflict such as a deadlock rolled the statement back, sends the statement again on another
- * connection, if that is safe. If the server may have executed the statement, sending it again is
- * not safe for RUN_ONCE. `rows` may be NULL. */
+/* Runs one statement and frees its parameters; `p` and `rows` may be NULL. On a pool, the statement
+ * is sent again until a time limit if a conflict such as a deadlock rolled it back, or if the
+ * database was not available. With RUN_ONCE it is not sent again if the server may have executed
+ * it. */
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
-/* Like client_run, for a call that began at `began_us` (clock_us). The time limits for a connection
- * and for retries count from that time. */
+/* Like client_run, for a call that began at `began_us` (clock_us). The time limits for retries and
+ * for the first connection count from that time. */
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err);
 

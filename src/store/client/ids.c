@@ -1,5 +1,5 @@
 /*
- * ids.c: finds equal ids by sorting their indexes, in n log n steps.
+ * ids.c: finds equal ids by sorting.
  */
 #include "store/client/ids.h"
 

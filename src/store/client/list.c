@@ -1,6 +1,5 @@
 /*
- * list.c: formats and parses the cursors of lists, and ends their pages. The statement of a list is
- * sent with a limit of one row more than the page has.
+ * list.c: formats and parses the cursors of lists, and ends their pages.
  */
 #include "store/client/list.h"
 

@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "db/rows.h"
 
-/* A position in a list that is ordered by time and then by id. */
+/* A position in a list that is ordered by time and then by id, or by id alone. */
 typedef struct list_cursor {
     bool given;
-    int64_t micros;
+    int64_t micros; /* microseconds since 1970 */
     slice id;
 } list_cursor;
 

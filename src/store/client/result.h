@@ -21,8 +21,8 @@ typedef struct result {
                       to count */
     const char **missing; /* requested ids that were not found; NULL: the result has no such list */
     size_t missing_count;
-    const char *cursor; /* cursor of the next page, in `memory`; NULL: this is the last page */
-    result_fill *fill;  /* the function that fills the entries; it identifies their type */
+    const char *cursor; /* cursor of the next page; NULL: there is no next page */
+    result_fill *fill;  /* the function that fills the entries, which also identifies their type */
 } result;
 
 /* Makes an empty result with capacity for `most` entries of `size` bytes. The result owns `rows`;
@@ -36,7 +36,7 @@ void *result_new(store_rows *rows, size_t limit, size_t size, result_fill *fill,
 /* If `status` is a failure or memory ran out, frees the result and returns the failure. */
 cardbox_status result_finish(void *made, cardbox_status status, cardbox_error *err);
 
-/* Members of a public result, whose struct begins with a `result`. NULL is an empty result.
+/* These functions accept any result whose struct begins with a `result`. NULL is an empty result.
  * result_at returns NULL if there is no such entry. */
 size_t result_count(const void *of);
 const void *result_at(const void *of, size_t index);

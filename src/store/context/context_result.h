@@ -8,12 +8,14 @@
 #include "cardbox/context.h"
 #include "model/session/context.h"
 
-/* Reads a caller's options; NULL: the defaults. CARDBOX_INVALID: the format does not exist. */
+/* Reads a caller's options; NULL: the defaults. CARDBOX_INVALID: the format is unknown, or the
+ * struct was not made by its _INIT macro. */
 cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err);
 
 /* Writes the context and its report. `head` is the open JSON object that begins the report. `head`
- * becomes a part of the result; on failure it is freed. Fails like context_write_checked. */
+ * becomes a part of the result; on failure it is freed. Fails with CARDBOX_NOMEM,
+ * CARDBOX_TOO_LARGE, or a status of context_write_checked. */
 cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
                                   buf *head, cardbox_error *err);
 

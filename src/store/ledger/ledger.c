@@ -121,7 +121,6 @@ static cardbox_status check_call(const call_input *c, cardbox_error *err)
     return status == CARDBOX_OK ? check_call_times(c, err) : status;
 }
 
-/* Puts the kind and id of the entity in front of the message of an error. */
 static cardbox_status blame(const char *kind, slice id, const cardbox_error *own,
                             cardbox_error *err)
 {
@@ -210,8 +209,6 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
     params_column(p, PARAMS_JSON, tasks, count, PARAMS_FIELD(task_input, prompt));
 }
 
-/* Returns the type of the card of a message with this role. Readers can derive the role from the
- * type. */
 static const char *type_of_role(slice role)
 {
     if (slice_equal(role, SLICE("user")))
@@ -220,7 +217,8 @@ static const char *type_of_role(slice role)
 }
 
 /* jsonb keeps the last of several members with the same name. So a `type` in the caller's metadata
- * replaces the type of the role, but `role` and `task_id` in it have no effect. */
+ * replaces the type of the role, but a `role` or `task_id` in the caller's metadata has no effect.
+ */
 static void put_metadata(buf *json, const message_input *m)
 {
     scan_value given = scan_whole(m->metadata), value;
@@ -339,7 +337,7 @@ static const struct {
     {LEDGER_CALL, LEDGER_FINISHED, CARDBOX_CONFLICT,
      "belongs to a task that is already completed: there a call can only be completed or failed"},
     {LEDGER_CALL, LEDGER_STALE, CARDBOX_CONFLICT,
-     "has a later status: it only changes from pending to in_progress to completed or failed"},
+     "has a later or another final status: the order is pending, in_progress, completed or failed"},
 };
 
 static slice entity_id(const ledger_batch *batch, int kind, size_t index)

@@ -24,11 +24,11 @@ typedef struct task_input {
 
 typedef struct message_input {
     slice message_id, task_id, role;
-    slice content;  /* token */
-    slice metadata; /* JSON object: further members of its card's metadata; `type` replaces the type
-                       of the role */
-    slice tool_calls; /* JSON array: the tool_calls of its card */
-    bool has_ts;      /* else: now */
+    slice content;    /* token */
+    slice metadata;   /* JSON object: further members of the metadata of the message's card; `type`
+                         replaces the type of the role */
+    slice tool_calls; /* JSON array: the tool_calls of the message's card */
+    bool has_ts;      /* false: the message gets the current time */
     int64_t ts_ms;
 } message_input;
 
@@ -37,14 +37,14 @@ typedef struct call_input {
     slice parameters; /* token */
     slice details;    /* token; ptr NULL: unchanged, or "{}" for a new call */
     slice start_id, end_id;
-    bool has_created; /* false: created_at is unchanged, or updated_at for a new call */
-    bool has_updated; /* false: updated_at is now */
+    bool has_created; /* false: created_at is unchanged; for a new call it becomes updated_at */
+    bool has_updated; /* false: updated_at becomes the current time */
     int64_t created_ms, updated_ms;
 } call_input;
 
-/* Entities to save, all or none: first the tasks, then the messages, then the calls. A parent must
- * come before its subtasks. A task's messages must be in the order in which a model reads them,
- * because workers read them by seq, not by ts. */
+/* Entities to save, all or none: first the tasks, then the messages, then the calls. A parent that
+ * is not stored yet must come before its subtasks. A task's messages must be in the order in which
+ * a model reads them, because workers read messages by seq, not by ts. */
 typedef struct ledger_batch {
     slice tenant;
     const task_input *tasks;
@@ -63,14 +63,15 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
 /* Checks a time in milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
 
-/* True if the batch may finish a subtask. Then the caller must notify workers after the commit,
- * because the parent task may sleep until its subtasks are finished. */
+/* True if the batch may finish a subtask. If it is true, the caller must notify workers after the
+ * commit, because the parent task may sleep until its subtasks are finished. */
 bool ledger_may_wake(const ledger_batch *batch);
 
 /* STATEMENT_ledger_save. */
 void ledger_save_params(params *p, const ledger_batch *batch);
 
-/* Add the messages and calls as in ledger_save_params, for other statements too. */
+/* These functions add messages or calls to the parameters of ledger_save and of other statements.
+ */
 void ledger_put_messages(params *p, const message_input *messages, size_t count);
 void ledger_put_calls(params *p, const call_input *calls, size_t count);
 
@@ -82,10 +83,10 @@ typedef enum ledger_outcome {
     LEDGER_INSERTED = 1,
     LEDGER_UNCHANGED = 2,
     LEDGER_UPDATED = 3,
-    LEDGER_DIFFERS = 4,    /* it exists with other values */
-    LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
-    LEDGER_NO_MESSAGE = 6, /* a call: its task has no such start or end message */
-    LEDGER_STALE = 7, /* its status can't change to the given one, or the stored update is newer */
+    LEDGER_DIFFERS = 4,    /* the entity exists with other values */
+    LEDGER_NO_TASK = 5,    /* the task does not exist; for a task: its parent does not exist */
+    LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
+    LEDGER_STALE = 7, /* the status can't change to the given one, or the stored update is newer */
     LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
     LEDGER_FINISHED = 9,   /* the task is finished */
     LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
@@ -104,8 +105,8 @@ enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
                                   cardbox_error *err);
 
-/* Returns the error for one entity of a batch whose outcome is a failure. `ord` is its ordinal
- * among the entities of its kind, from 1. */
+/* Returns the error for one entity of a batch whose outcome is a failure. `ord` is the ordinal of
+ * the entity among the entities of its kind, from 1. */
 cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err);
 
@@ -115,11 +116,11 @@ typedef struct task_row {
     slice task_id, parent_id;
     slice status; /* ptr NULL: active */
     slice prompt; /* token */
-    slice reason; /* token: the reason why the task was cancelled; ptr NULL: not cancelled */
-    slice goal;   /* token: text of its first user message; ptr NULL: none, or not requested */
-    slice owner;  /* the worker that runs the task; ptr NULL: none */
+    slice reason; /* token: the reason why the task was cancelled; ptr NULL: none */
+    slice goal; /* token: text of the task's first user message; ptr NULL: none, or not requested */
+    slice owner; /* the worker that has the lease, which may have expired; ptr NULL: none */
     int64_t created_ms, updated_ms;
-    int64_t messages, events; /* number of its messages; number of its last event, counted from 1 */
+    int64_t messages, events; /* number of messages; number of the last event, counted from 1 */
     bool has_wake;
     int64_t wake_micros; /* when the task may be claimed, or when its lease ends */
     int32_t attempts;
@@ -181,7 +182,8 @@ void call_row_read(call_row *out, const store_rows *rows, int row);
  * returned as it is. For other content the token is an empty string. */
 slice ledger_text(slice content);
 
-/* Append an entity as a JSON object with names in camelCase. Absent values are omitted. */
+/* These functions append an entity as a JSON object with names in camelCase. Absent values are
+ * omitted. */
 void task_json(buf *out, const task_row *task);
 void message_json(buf *out, const message_row *message);
 void call_json(buf *out, const call_row *call);

@@ -1,6 +1,5 @@
 /*
- * ledger_calls.c: the public functions of <cardbox/ledger.h>. Each checks its arguments and runs
- * one statement; those that read make a result from its rows.
+ * ledger_calls.c: the public functions of <cardbox/ledger.h>.
  */
 #include "cardbox/ledger.h"
 
@@ -149,7 +148,6 @@ static bool fill_call(void *entry, arena *memory, const store_rows *rows, int at
     return true;
 }
 
-/* Runs a statement, frees its parameters, and makes a result from its rows. */
 static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_id id, params *p,
                                   size_t size, result_fill *fill, cardbox_error *err)
 {

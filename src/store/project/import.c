@@ -1,6 +1,7 @@
 /*
  * import.c: collects the rows of an import in batches and writes them. A batch that PostgreSQL
- * rejects is halved until each bad row is sent alone, so that all other rows are written.
+ * rejects is halved until each bad row is sent alone, so that one bad row does not make the others
+ * fail.
  */
 #include <stdlib.h>
 #include "store/admin/database_info.h"
@@ -24,7 +25,7 @@ typedef struct import_batch {
 struct store_import {
     cardbox *db;
     const char *tenant;
-    bool only_own; /* refuses rows of other tenants */
+    bool only_own; /* true: rows that name another tenant are refused */
     import_refusal refused;
     void *arg;
     import_result result;
@@ -127,8 +128,8 @@ static void refuse(store_import *in, transfer_kind kind, uint64_t line, const ch
     in->refused(in->arg, line, reason);
 }
 
-/* True if the rows that were sent did not cause the failure, but the connection, the database or
- * lack of memory. */
+/* True if the failure is attributed to the connection, the database or lack of memory, and not to
+ * the rows that were sent. */
 static bool ends_import(const cardbox_error *err)
 {
     return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
@@ -190,8 +191,8 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
     return comes;
 }
 
-/* Moves the item `bad`, which was refused, behind the others. A task may wait there for its parent;
- * any other item is reported. Returns the number of items that are left to write. */
+/* Moves the item `bad`, which was refused, behind the others. A task may wait behind them for its
+ * parent; any other item is reported. Returns the number of items that are left to write. */
 static size_t defer_or_refuse(store_import *in, import_item **items, size_t count, size_t bad,
                               const cardbox_error *why)
 {
@@ -293,11 +294,9 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
     char table[TABLE_NAME_SIZE] = "?";
-    cardbox_status status =
-        write_batch(in, TRANSFER_CALL, err); /* and the batches of all earlier kinds */
+    cardbox_status status = write_batch(in, TRANSFER_CALL, err); /* also writes all earlier kinds */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
-        stale_statistics_analyze(table, in->db,
-                                 NULL); /* a worker's role may not analyze: then a server does */
+        stale_statistics_analyze(table, in->db, NULL); /* if this fails, cardboxd analyzes later */
     return status;
 }
 

@@ -20,8 +20,8 @@ size_t import_group(import_item *const *items, size_t count);
 cardbox_status import_send(store_rows **rows, cardbox *db, import_item *const *items, size_t count,
                            cardbox_error *err);
 
-/* Sets the creation times of new boxes whose lines have one. Before this call their creation time
- * is the time of their last change. */
+/* Sets the creation times of new boxes whose lines have a created_at. Before this call such a box
+ * has the time of its last change as its creation time. */
 cardbox_status import_send_box_times(cardbox *db, import_item *const *items, size_t count,
                                      cardbox_error *err);
 

@@ -201,7 +201,6 @@ static cardbox_status send_ledger(cardbox *db, import_item *const *items, size_t
 
 /* --- any kind --- */
 
-/* Returns how many items, from the first, are consecutive lines of one session. */
 static size_t count_lines(import_item *const *items, size_t count)
 {
     const import_item *first = items[0];
@@ -245,7 +244,6 @@ cardbox_status import_send(store_rows **rows, cardbox *db, import_item *const *i
 
 /* --- outcomes --- */
 
-/* Returns the counter for a card's outcome. NULL: the card was refused. */
 static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int row,
                               cardbox_error *why)
 {

@@ -22,8 +22,7 @@ static cardbox_status given_twice(const char *name, cardbox_error *err)
     return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
 }
 
-/* Finds a member by its name. `*out` stays SCAN_NONE if the row lacks the member. Fails if the row
- * has it twice. */
+/* `*out` stays SCAN_NONE if the row lacks the member. Fails if the row has the member twice. */
 static cardbox_status find_once(scan_value *out, scan_value row, const char *name,
                                 cardbox_error *err)
 {
@@ -56,7 +55,8 @@ static cardbox_status read_kind(import_item *item, scan_value kind, cardbox_erro
                      kind.text.ptr);
 }
 
-/* Sets the tenant of a row: that of the import, or if the import has none, the row's tenant_id. */
+/* Sets the tenant of a row: the tenant of the import or, if the import has none, the row's
+ * tenant_id. */
 static cardbox_status read_tenant(import_item *item, scan_value named, const char *tenant,
                                   bool only_own, cardbox_error *err)
 {
@@ -76,7 +76,6 @@ static void count_ignored(import_item *item, slice key)
                  (int)slice_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
 }
 
-/* Finds the values of the members in a row. */
 static cardbox_status find_values(scan_value values[MEMBERS_MAX], import_item *item, scan_value row,
                                   cardbox_error *err)
 {

@@ -37,24 +37,24 @@ typedef struct session_input {
     int64_t created_micros, updated_micros;
 } session_input;
 
-/* A line of an import. Besides the tenant, only the members of its kind are set. */
+/* A line of an import. Members for other kinds of lines have no meaning. */
 typedef struct import_item {
     uint64_t number; /* number of the line */
     transfer_kind kind;
-    bool refused; /* set when the item's outcome is known, as is box.is_new */
+    bool refused; /* true: the item was refused; set with the outcome, as is box.is_new */
     slice tenant;
     slice session_id;
     card_input card;
     scan_value content, content_text; /* for cards */
-    bool exact; /* the card is from an export of CardBox: its content stays unchanged */
+    bool exact; /* true: the card is from an export of CardBox, and its content stays unchanged */
     box_input box;
     session_line_input line;
     session_input session;
     task_input task;
-    unsigned waited; /* how often a task waited for its parent in the batch */
+    unsigned waited; /* number of times that a task has waited for its parent in the batch */
     message_input message;
     call_input call;
-    size_t ignored;        /* unknown members */
+    size_t ignored;        /* number of unknown members */
     char ignored_name[64]; /* name of the first unknown member, as a JSON string that may be cut */
     buf text;              /* the line; slices of the item point into this buffer or the next two */
     buf decoded;           /* decoded strings and bytes of the line */

@@ -1,6 +1,6 @@
 /*
  * member_read.c: reads the values of members of an import's lines. A value is accepted if its
- * meaning is clear, and otherwise refused with a reason. No value is guessed.
+ * meaning is clear, and otherwise refused with a reason.
  */
 #include "base/base64.h"
 #include "base/errors.h"
@@ -17,8 +17,8 @@ cardbox_status member_wrong_kind(cardbox_error *err, const char *name, const cha
                      scan_kind_name(value.kind));
 }
 
-/* item->decoded has reserved the bytes of the whole line, so it is never moved and slices of it
- * stay valid. */
+/* item->decoded has reserved the bytes of the whole line, so the buffer is not moved and slices of
+ * it stay valid. */
 bool member_decode(import_item *item, scan_value value, slice *out)
 {
     size_t start = item->decoded.len;
@@ -90,7 +90,7 @@ static cardbox_status read_int4(const member *m, scan_value value, int32_t *out,
     return status;
 }
 
-/* Reads a string or an object, whose token is stored unchanged. */
+/* The token of the string or object is stored unchanged. */
 static cardbox_status read_token(const member *m, scan_value value, scan_kind kind, slice *out,
                                  cardbox_error *err)
 {
@@ -117,8 +117,8 @@ static scan_value decode_doubly_encoded(import_item *item, scan_value value)
     return value;
 }
 
-/* Reads JSON that is stored as jsonb. The elements of a list of ids may be any strings: old boxes
- * contain strings that can't be ids of cards. */
+/* The elements of a list of ids may be any strings: old boxes contain strings that can't be ids of
+ * cards. */
 static cardbox_status read_jsonb(import_item *item, const member *m, scan_value value, slice *out,
                                  cardbox_error *err)
 {
@@ -174,7 +174,6 @@ static cardbox_status read_bytes(import_item *item, const member *m, scan_value 
     return CARDBOX_OK;
 }
 
-/* Reads a value according to the type of the member. */
 static cardbox_status read_value(import_item *item, const member *m, scan_value value, void *out,
                                  cardbox_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * transfer.h: imports and exports a whole project as NDJSON, in bounded memory. Reads and writes no
- * files: callers pass lines to an import, and receive text from an export.
+ * transfer.h: imports and exports a whole project as NDJSON, in bounded memory. The functions read
+ * and write no files: callers pass lines to an import, and receive text from an export.
  */
 #ifndef STORE_TRANSFER_H
 #define STORE_TRANSFER_H
@@ -13,9 +13,9 @@
  * size. */
 #define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
 
-/* The kinds of lines, in the order of an export: a line comes after all lines of the kinds to which
- * it may refer. Lines of tasks, messages and calls have the columns of the service that CardBox
- * replaces. */
+/* The kinds of lines, in the order of an export: a line comes after all lines of other kinds to
+ * which it may refer. Lines of tasks, messages and calls have the columns of the service that
+ * CardBox replaces. */
 typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
@@ -38,10 +38,11 @@ typedef struct import_counts {
 } import_counts;
 
 typedef struct import_result {
-    import_counts of[TRANSFER_KINDS]; /* TRANSFER_OTHER: lines without a known kind, all refused */
+    import_counts of[TRANSFER_KINDS]; /* TRANSFER_OTHER: lines without a known kind or over the
+                                         limit, all refused */
     uint64_t lines;                   /* number of lines read so far, with blank ones */
     uint64_t blank;                   /* number of blank lines */
-    uint64_t ignored;                 /* unknown members */
+    uint64_t ignored;                 /* number of unknown members */
     uint64_t ignored_line;            /* number of the line with the first unknown member */
     char ignored_name[64];            /* name of that member, as a JSON string that may be cut */
 } import_result;
@@ -52,13 +53,13 @@ typedef void (*import_refusal)(void *arg, uint64_t line, const char *reason);
 
 typedef struct store_import store_import;
 
-/* `tenant` NULL: each row names its tenant in tenant_id. `db` and `tenant` must outlive the
- * import. */
+/* If `tenant` is NULL, each row must name its tenant in tenant_id. `db` and `tenant` must outlive
+ * the import. */
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
                           import_refusal refused, void *arg, cardbox_error *err);
 
-/* From now on rows whose tenant_id is not the tenant of import_new are refused. Without this call
- * their tenant_id is ignored. */
+/* After this call, rows whose tenant_id is not the tenant of import_new are refused. Without this
+ * call their tenant_id is ignored. */
 void import_only_own(store_import *in);
 
 /* Imports the next line (with or without its end). A bad line is reported and the import continues;

@@ -1,6 +1,6 @@
 /*
- * entry_card.c: copies a session entry into a card: its text or content, its tool calls, and the
- * id of the tool call that it answers.
+ * entry_card.c: makes a card from a session entry: its content, its tool calls, and the id of its
+ * tool call.
  */
 #include "store/session/entry_card.h"
 
@@ -16,8 +16,7 @@ static bool is_call(scan_value block)
 }
 
 /* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
- * Skips tool calls and thinking. Returns false if there is a block of another kind that is not a
- * text. */
+ * Skips tool calls and thinking. Returns false if a block of another kind has no text. */
 static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;
@@ -35,8 +34,8 @@ static bool join_texts(buf *out, scan_value content)
     return true;
 }
 
-/* Returns a TextContent for an entry with text, and a ToolCallContent for a plain entry of type
- * "tool". Other content is returned unchanged. */
+/* Returns a TextContent for an entry with text or without content, and a ToolCallContent for a
+ * plain entry of type "tool". Other content is returned unchanged. */
 static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
@@ -62,7 +61,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     return content.text;
 }
 
-/* Returns a JSON array of the tool calls of an assistant's entry; {NULL, 0}: it has none. */
+/* Returns a JSON array of the tool calls of an assistant's entry. {NULL, 0}: the entry has none. */
 static slice tool_calls_json(const session_entry *entry, arena *memory)
 {
     scan_value calls = scan_find(entry->value, "toolCalls"), block;

@@ -1,6 +1,6 @@
 /*
- * entry_card.h: makes a sealed card from the message of a session entry, so that boxes can list it.
- * Does not use a connection.
+ * entry_card.h: makes a sealed card from the message of a session entry, so that boxes can contain
+ * the message. Uses no connection.
  */
 #ifndef STORE_ENTRY_CARD_H
 #define STORE_ENTRY_CARD_H

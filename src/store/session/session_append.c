@@ -1,7 +1,6 @@
 /*
- * session_append.c: checks the headers and entries that clients send, and adds the members that
- * they omit. If the first entry of a batch has no parentId, the database sets its parent: the
- * session's head. Uses no connection.
+ * session_append.c: checks the headers and entries that clients send, and adds members that the
+ * clients omitted. Uses no connection.
  */
 #include "store/session/session_write.h"
 
@@ -15,7 +14,7 @@
 
 /* --- a client's JSON as one line --- */
 
-/* Replaces JSON that contains line breaks by a compact copy. Keeps malformed JSON. */
+/* Replaces JSON that contains line breaks by a compact copy. Malformed JSON stays unchanged. */
 static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *err)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -121,10 +120,10 @@ static void add_time(buf *out, const session_batch *batch)
         isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
 }
 
-/* Adds a new id to an entry without an id, and the time if it has no timestamp. An entry with an id
- * gets no time, so that sending it again sends the same bytes. An entry without a parentId gets the
- * id of the previous entry of the batch as its parentId; the database sets the parent of the first
- * entry. */
+/* Adds a new id to an entry without an id, and the current time if that entry has no timestamp. An
+ * entry with an id gets no timestamp, so that a repeated request sends the same bytes. If an entry
+ * has no parentId, its parentId becomes the id of the entry that was added to the batch before; for
+ * the first entry, the database sets the parent. */
 static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool *is_new,
                                           cardbox_error *err)
 {
@@ -181,14 +180,15 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            "entry's id is null: give it one of 1 to %d bytes, or leave it out",
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
+             /* the message omits the entry's id, which the client may not know */
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        /* the message omits the entry's id, which the client may not know */
-        status =
-            error_set(err, CARDBOX_INVALID,
-                      "an entry of type %s is of the dialect %s, the entries before it are of %s",
-                      session_kind_name(entry->kind),
-                      session_dialect_name((int)session_kind_dialect(entry->kind)),
-                      session_dialect_name(batch->dialect));
+        status = error_set(
+            err, CARDBOX_INVALID,
+            "an entry of type %s is of the dialect %s, the session or the entries before it are "
+            "of %s",
+            session_kind_name(entry->kind),
+            session_dialect_name((int)session_kind_dialect(entry->kind)),
+            session_dialect_name(batch->dialect));
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,

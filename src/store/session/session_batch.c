@@ -1,6 +1,6 @@
 /*
- * session_batch.c: a batch of lines to be written to a session. References to lines of the same
- * batch are resolved here, all others by the database.
+ * session_batch.c: a batch of lines to be written to a session. Parents and duplicates in the same
+ * batch are found by these functions, others by the database.
  */
 #include "store/session/session_write.h"
 
@@ -57,7 +57,7 @@ static int32_t find_parent(const session_batch *batch, const session_entry *entr
     return number == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)number;
 }
 
-/* Returns the id of the entry to which an entry refers: a label's target, or the first entry that a
+/* Returns the id of the entry to which `entry` refers: a label's target, or the first entry that a
  * compaction keeps; ptr NULL: none. */
 static slice target_of(session_batch *batch, const session_entry *entry)
 {
@@ -70,8 +70,7 @@ static slice target_of(session_batch *batch, const session_entry *entry)
     return slice_is_id(target, SESSION_ID_MAX) ? target : (slice){NULL, 0};
 }
 
-/* Returns the label or the name that the entry sets. For an empty label, which removes the label,
- * returns {NULL, 0}. */
+/* An empty label, which removes the label, is returned as {NULL, 0}. */
 static slice label_of(const session_entry *entry)
 {
     bool has = (entry->kind == SESSION_LABEL || entry->kind == SESSION_INFO) &&
@@ -119,8 +118,7 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /* --- lines of a file --- */
 
-/* Stores the bytes of the line before and after the JSON. If only a line feed follows the JSON,
- * `after` stays {NULL, 0}. */
+/* If only a line feed follows the JSON, `after` stays {NULL, 0}. */
 static void set_surrounding_bytes(pending_line *out, const session_line *line)
 {
     const char *end = line->whole.ptr + line->whole.len;

@@ -1,6 +1,5 @@
 /*
- * session_changes.c: the public functions of <cardbox/session.h> that change sessions. Each runs
- * one statement; a deletion repeats its statement until all lines are removed.
+ * session_changes.c: the public functions of <cardbox/session.h> that change sessions.
  */
 #include "store/session/session_write.h"
 #include "store/session/session_call.h"
@@ -102,7 +101,6 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
     return status;
 }
 
-/* Puts the index of the rejected entry before the error message. */
 static cardbox_status add_entry_index(cardbox_status status, size_t index, cardbox_error *err)
 {
     if (err == NULL)

@@ -1,6 +1,6 @@
 /*
  * session_context.c: contexts of sessions, as results of <cardbox/context.h> and as JSON responses.
- * One statement reads the path to an entry; model/session builds the context from it.
+ * A statement reads the path to an entry; model/session builds the context from the path.
  */
 #include "store/session/session_context.h"
 #include "store/context/context_result.h"

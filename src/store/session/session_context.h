@@ -1,7 +1,7 @@
 /*
- * session_context.h: the response to a request for the context of an entry. It may compare the
- * context with that of another entry: a prompt cache can reuse the common prefix. Uses no
- * connection.
+ * session_context.h: the response to a request for the context of an entry. The response may
+ * compare the context with the context of another entry: a prompt cache can reuse the common
+ * prefix. Uses no connection.
  */
 #ifndef STORE_SESSION_SESSION_CONTEXT_H
 #define STORE_SESSION_SESSION_CONTEXT_H

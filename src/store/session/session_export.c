@@ -1,7 +1,8 @@
 /*
  * session_export.c: writes a session as a file, page by page, or in the other dialect. If an
- * entry's line has no id, a reader derives the id and the parent from the line's position. If these
- * would differ from the stored ones, the stored ones are written into the line.
+ * entry's line has no id, a reader of the file derives the id and the parent from the position of
+ * the line. If the derived id or parent would differ from the stored one, the stored ones are
+ * written into the line.
  */
 #include "cardbox/session_file.h"
 #include "model/session/convert.h"
@@ -10,7 +11,7 @@
 /* Maximum number of lines that one statement reads. */
 #define PAGE_LINES 500
 
-/* A converted file may be this number of times as large as CARDBOX_CONVERT_MAX: ids are added, and
+/* Limit for a converted file, as a multiple of CARDBOX_CONVERT_MAX. A conversion adds ids, and
  * members for data without a counterpart. */
 enum { GROWTH_MAX = 8 };
 
@@ -21,7 +22,8 @@ typedef struct exporter {
     void *arg;
     cardbox_error *err;
     bool stopped;        /* the callback returned false */
-    int64_t created;     /* creation time: if it changes, another session has this id now */
+    int64_t created;     /* creation time of the session: if it has changed, another session has the
+                            same id now */
     session_position at; /* position in the file that is written */
     arena memory;        /* reset after each page */
 } exporter;
@@ -35,8 +37,8 @@ static void write_bytes(exporter *x, slice bytes)
 /* Writes a line that is not an entry. */
 static cardbox_status write_other_line(exporter *x, slice bytes)
 {
-    bool ends_line =
-        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line feed ends the previous or a blank line */
+    /* the line feed ends the previous or a blank line */
+    bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n';
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 
@@ -84,7 +86,6 @@ static cardbox_status begin_export(exporter *x, bool with_header)
     return status;
 }
 
-/* Writes all lines, page by page. */
 static cardbox_status write_all(exporter *x)
 {
     int64_t after = -1;
@@ -111,7 +112,6 @@ static cardbox_status write_all(exporter *x)
     return status;
 }
 
-/* Writes the header and the path to an entry, part by part. */
 static cardbox_status write_path(exporter *x, slice entry)
 {
     session_path_read read = {.tenant = x->tenant,
@@ -223,8 +223,7 @@ static cardbox_status write_converted(const session_file *file, slice session_id
     return status;
 }
 
-/* Passes the file to `take`, converted if its dialect differs. A session without entries is not
- * converted: it has no dialect. */
+/* A file without entries is not converted, because it has no dialect. */
 static cardbox_status write_as(slice whole, slice session_id, cardbox_dialect dialect,
                                cardbox_session_sink take, void *arg, size_t *not_in_context,
                                cardbox_error *err)

@@ -1,23 +1,23 @@
 /*
- * session_import.c: imports a session file in batches of lines, for <cardbox/session_file.h>.
- * Memory contains one part of the file, the parameters of one batch, and the report, so the size of
- * the file is not limited. The database compares the lines with those that it has stored. If an
- * import was interrupted, importing the same file again completes it.
+ * session_import.c: imports a session file in batches of lines, for <cardbox/session_file.h>. The
+ * file is read in parts, so that large files need little memory. The database compares the lines
+ * with those that it has stored. If an import was interrupted, importing the same file again
+ * completes it.
  */
 #include <stdlib.h>
 #include "model/session/report.h"
 #include "store/session/session_call.h"
 
-/* Bytes of the file that are read at once. Their complete lines make one batch, or several if there
- * are more than LINES_MAX. Batches are large, since each waits for one flush to disk. Batches of
- * twice this size were 5 % slower: PostgreSQL's copies no longer fit in the processor's cache. */
+/* Bytes of the file that are read at once. The complete lines of a part make one batch, or several
+ * if there are more than LINES_MAX. Batches are large, since each waits for one flush to disk. In a
+ * test, batches of twice this size were 5 % slower. */
 #define PART_BYTES ((size_t)1024 * 1024)
 #define LINES_MAX  ((size_t)4000)
 
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    const char *session; /* the session's id; NULL: it will be the id of the file's header */
+    const char *session; /* the session's id; NULL: the id of the file's header is used */
     slice file_id;       /* the header's id, from which missing entry ids are made */
     cardbox_session_reader read;
     void *arg;
@@ -35,7 +35,6 @@ typedef struct importer {
 
 /* --- sending --- */
 
-/* Adds the outcome and the issue of each line, as import_lines() returned them, to the report. */
 static void report_outcomes(session_report *report, const session_batch *batch,
                             const store_rows *rows)
 {
@@ -86,8 +85,8 @@ static cardbox_status send_batch(importer *in)
 
 /* --- lines --- */
 
-/* Reads a header. Only the first header counts, and only before all entries; any other header is
- * reported. If the caller gave no session id, the header's id is used. */
+/* Only the first header counts, and only before all entries; any other header is reported. If the
+ * caller gave no session id, the header's id is used. */
 static cardbox_status read_header(importer *in, const session_line *line)
 {
     session_header header;
@@ -190,7 +189,6 @@ static cardbox_status read_part(importer *in)
     return CARDBOX_OK;
 }
 
-/* Imports the next part of the file. */
 static cardbox_status import_part(importer *in)
 {
     session_line line;
@@ -244,7 +242,6 @@ static void report_links(session_report *report, const store_rows *rows)
     report->is_changed = report->is_changed || links > 0;
 }
 
-/* Links entries to parents that are later in the file. */
 static cardbox_status link_late_parents(importer *in)
 {
     const slice *ids = NULL;
@@ -278,7 +275,6 @@ static cardbox_status count_entries(importer *in)
     return status;
 }
 
-/* Links late parents and counts the session's entries. */
 static cardbox_status finish_import(importer *in)
 {
     cardbox_status status = count_entries(in);

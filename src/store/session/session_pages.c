@@ -123,8 +123,7 @@ void session_node_json(buf *out, const session_node_row *row)
     buf_char(out, '}');
 }
 
-/* Adds the member "preview". It is null if `line` is {NULL, 0}, because the entry's JSON is too
- * long. */
+/* The preview is null if `line` is {NULL, 0}: the entry's JSON is too long. */
 static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
     session_preview preview;
@@ -197,7 +196,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 
 /* --- diff --- */
 
-/* Adds the first `limit` entries of one side. Returns true if there are more. */
+/* Adds the first `limit` entries of one side. Returns true if the side has more entries. */
 static bool add_side(buf *out, const store_rows *rows, int64_t limit,
                      const session_text_limits *limits, int64_t side)
 {

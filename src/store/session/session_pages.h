@@ -1,6 +1,5 @@
 /*
- * session_pages.h: lists of sessions and of entries, paths and differences as JSON. The server and
- * the bus share these forms. Uses no requests.
+ * session_pages.h: lists of sessions and of entries, paths and differences as JSON.
  */
 #ifndef STORE_SESSION_PAGES_H
 #define STORE_SESSION_PAGES_H
@@ -8,7 +7,7 @@
 #include "db/statement.h"
 #include "store/session/sessions.h"
 
-/* Maximum bytes of the JSON of each entry in a list. */
+/* Greatest limit that a client can set for the bytes of the JSON of each entry in a list. */
 enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
 /* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, `memory`
@@ -40,7 +39,7 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
                                arena *memory);
 
 /* Appends {"entries":[...],"next_cursor":...}. The statement was run with page->limit, which is one
- * more than the number of entries to show. */
+ * more than the maximum number of entries to show. */
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);
 

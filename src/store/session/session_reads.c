@@ -1,5 +1,6 @@
 /*
- * session_reads.c: the public functions of <cardbox/session.h> that read, and their results.
+ * session_reads.c: the public functions of <cardbox/session.h> that read sessions, and their
+ * results.
  */
 #include "base/isotime.h"
 #include "store/client/result.h"

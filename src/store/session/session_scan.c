@@ -55,7 +55,6 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
     return CARDBOX_OK;
 }
 
-/* Replaces the page by the next one. */
 static cardbox_status read_next_page(cardbox_session_scan *scan, cardbox_error *err)
 {
     cardbox_entry_page wanted = CARDBOX_ENTRY_PAGE_INIT;

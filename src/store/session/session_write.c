@@ -10,7 +10,6 @@
 
 /* --- failures --- */
 
-/* Sets err->current_version to the session's version, and returns CARDBOX_CONFLICT. */
 static cardbox_status conflict_at(int64_t version, cardbox_error *err)
 {
     if (err != NULL)
@@ -23,13 +22,12 @@ static bool outcome_is(slice outcome, const char *name)
     return slice_equal(outcome, slice_of(name));
 }
 
-/* Returns the name of the dialect that `dialect` is not: there are two. */
+/* There are two dialects: returns the name of the one that `dialect` is not. */
 static const char *other_dialect_name(int dialect)
 {
     return session_dialect_name(dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
 }
 
-/* Maps the outcomes that several functions share to a status. */
 static cardbox_status common_status(slice outcome, slice session, int64_t version,
                                     cardbox_error *err)
 {
@@ -116,8 +114,7 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Reports that the dialect of the batch is not the session's: there are two, so the session has the
- * other one. */
+/* There are two dialects: the session has the one that the batch has not. */
 static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
                                        cardbox_error *err)
 {
@@ -137,15 +134,14 @@ static cardbox_status dialect_conflict(const session_batch *batch, int64_t versi
     return conflict_at(version, err);
 }
 
-/* Maps the outcome of the entry at index `i` to a status. */
 static cardbox_status line_status(const store_rows *rows, const session_batch *batch, size_t i,
                                   int64_t version, cardbox_error *err)
 {
     slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
-    int32_t first = batch->lines[i].duplicate_of; /* number of an earlier entry with this id */
+    int32_t first = batch->lines[i].duplicate_of; /* ordinal of an earlier equal id; 0: none */
     slice id = batch->lines[i].id;
     char who[SESSION_ID_MAX + 8]; /* how the message names the entry: the client does not know an id
-                                     that was made here */
+                                     that the SDK or server made */
 
     if (batch->lines[i].has_new_id)
         snprintf(who, sizeof(who), "entries[%zu]", i);

@@ -14,8 +14,9 @@ typedef struct session_create {
     slice tenant, session;
     int dialect;      /* a session_dialect; negative: not known, the first entry will decide */
     slice header;     /* JSON of one line, see session_header_prepare; {NULL, 0}: no header */
-    bool may_exist;   /* an existing session is no conflict, and stays unchanged */
-    bool any_dialect; /* an existing session may have the other dialect */
+    bool may_exist;   /* true: an existing session of the same dialect is no conflict, and stays
+                         unchanged */
+    bool any_dialect; /* true: an existing session may also have the other dialect */
 } session_create;
 
 void session_create_params(params *p, const session_create *create);
@@ -38,13 +39,15 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 typedef struct pending_line {
     uint64_t line; /* line number in the file, from 1 */
     session_kind kind;
-    bool has_new_id; /* the entry's id was made here, so the client does not know it */
-    slice id;        /* ptr NULL: not an entry. Then, up to `label`, only a header's type is set */
+    bool has_new_id; /* session_batch_append made the entry's id, so the client does not know it */
+    slice id; /* ptr NULL: the line is not an entry; then of the members up to `label` only `type`
+                 may be set */
     bool id_is_made; /* the JSON in a file has no id, so `id` was made for it */
     slice parent;    /* the parent's id; empty: parentId is not an id */
-    int32_t ref; /* number of the parent's line in the batch, or 0 or -1: see append_entries() */
-    int32_t
-        duplicate_of;    /* number, from 1, of an earlier line of the batch with this id; 0: none */
+    int32_t ref;     /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
+                        REF_HEAD */
+    /* number, from 1, of an earlier line of the batch with this id; 0: none */
+    int32_t duplicate_of;
     slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
     slice role, sets;    /* see session_role_shown and session_entry_sets */
     slice target;        /* a label's target, or the first entry that a compaction keeps */
@@ -57,8 +60,9 @@ typedef struct pending_line {
 
 typedef struct session_batch {
     slice tenant, session;
-    bool import;
-    bool restores; /* part of a project's import: the session is invisible until it is complete */
+    bool import;   /* true: lines of a file; false: entries of an append */
+    bool restores; /* true: a part of a project's import: the session is invisible until it is
+                      complete */
     int dialect;   /* a session_dialect; negative: not known */
     int64_t expected_version; /* 0: any */
     slice key;                /* ptr NULL: none */
@@ -70,10 +74,10 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* total bytes of the entries' JSON */
     string_map ids;
-    char previous_id[SESSION_ID_MAX +
-                     1]; /* id of the last entry added; empty: none. session_batch_reset keeps it */
-    bool has_new_ids;    /* an entry got a new id */
-    const char *run_key; /* new ids are derived from this key and `new_ids`; NULL: random */
+    /* id of the last entry added; empty: none. session_batch_reset keeps it */
+    char previous_id[SESSION_ID_MAX + 1];
+    bool has_new_ids;     /* true: an entry got a new id */
+    const char *run_key;  /* new ids are derived from this key and `new_ids`; NULL: random */
     const char *run_time; /* timestamp of entries with new ids; NULL: the current time */
     uint64_t new_ids;     /* the number of entries that got a new id */
     arena memory;
@@ -92,9 +96,10 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /*
  * Adds an entry that a client sent: a JSON object with a type. An entry without an id gets an id,
- * and a timestamp if it has none. An entry without a parentId becomes a child of the previous entry
- * of the batch; the first entry becomes a child of the head. JSON with line breaks is replaced by a
- * copy without white space. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
+ * and a timestamp if it has none. An entry without a parentId becomes a child of the entry that was
+ * added before; the first entry becomes a child of the session's head. JSON with line breaks is
+ * replaced by a copy without white space. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
+ * CARDBOX_NOMEM.
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);
 
@@ -108,8 +113,8 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
                                    cardbox_error *err);
 
-/* Returns true if sending the append twice has the same effect as sending it once: it expects no
- * version, or it has a key. */
+/* Returns true if sending the append twice has the same effect as sending it once: the append
+ * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
 /* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
@@ -123,7 +128,7 @@ void session_import_params(params *p, const session_batch *batch);
  * row for each line follows in the batch's order, unless an append was rejected as a whole. */
 typedef struct session_written {
     slice outcome;
-    int64_t version;     /* the session's version after the write; on failure the current one */
+    int64_t version;     /* the session's version after the write, or after a failure */
     int64_t created;     /* imports: creation time of the session, in microseconds since 1970 */
     int64_t diverged_at; /* imports: number of the first line that differs from the stored one;
                             negative: none */
@@ -151,7 +156,8 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
 
 typedef struct session_move {
     slice tenant, session, entry;
-    slice expected;           /* the head must be this entry; empty: no head; ptr NULL: any */
+    slice expected; /* the entry that must be the head before; empty: there must be no head; ptr
+                       NULL: any head */
     int64_t expected_version; /* 0: any */
 } session_move;
 
@@ -178,13 +184,13 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 
 /* --- delete: STATEMENT_session_delete --- */
 
-/* Maximum number of lines that one statement removes, so that it ends within a second. */
+/* Maximum number of lines that one statement removes, so that no statement lasts long. */
 enum { SESSION_DELETE_PART = 10000 };
 
 typedef struct session_deletion {
     slice tenant, session;
-    bool found;      /* a statement has found the session */
-    int64_t entries; /* removed so far */
+    bool found;      /* true: a statement has found the session */
+    int64_t entries; /* number of entries that were removed so far */
 } session_deletion;
 
 void session_delete_params(params *p, const session_deletion *deletion);

@@ -15,7 +15,8 @@
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory; /* has the ids of the project and session, and all entry ids that were returned */
+    arena memory; /* has the key, the timestamp, the ids of the project and session, and all
+                     returned entry ids */
     bool is_pi;
     unsigned batch_entries;
 };
@@ -109,8 +110,8 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds a copy of an entry to the batch. If the batch is full, sends it first. Returns the entry's
- * id; NULL: it failed. */
+/* Adds a copy of an entry to the batch. A full batch is sent before. Returns the entry's id; NULL:
+ * failure. */
 static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
@@ -143,7 +144,8 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
     return add_entry(writer, slice_of(json), err);
 }
 
-/* An entry of the dialect plain. After a failure the entry is not appended. */
+/* An entry of the dialect plain, while its JSON is built. If `status` is a failure, the entry is
+ * not appended. */
 typedef struct plain_entry {
     cardbox_session_writer *writer;
     buf json;
@@ -172,7 +174,7 @@ static plain_entry begin_entry(cardbox_session_writer *writer, const char *type,
     return entry;
 }
 
-/* Adds a text. `what` names the argument of the public function. */
+/* `what` is the name of the public function's argument. */
 static void put_text(plain_entry *entry, const char *name, const char *what, const char *text)
 {
     if (entry->status != CARDBOX_OK)
@@ -185,7 +187,7 @@ static void put_text(plain_entry *entry, const char *name, const char *what, con
         buf_member_text(&entry->json, name, slice_of(text));
 }
 
-/* Adds a member whose value is JSON of a kind; SCAN_NONE: any. */
+/* `kind`: SCAN_NONE means any kind of JSON. */
 static void put_json(plain_entry *entry, const char *name, const char *what, const char *json,
                      scan_kind kind)
 {

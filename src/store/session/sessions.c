@@ -158,7 +158,7 @@ typedef struct leaf_row {
     int64_t length; /* number of entries of the whole path */
 } leaf_row;
 
-/* Finds the row whose line is -1. `entry` is the requested one; empty: the head. */
+/* `entry` is the id of the requested entry; empty: the head. */
 static cardbox_status find_leaf(leaf_row *out, const store_rows *rows, int depth_column,
                                 slice session, slice entry, cardbox_error *err)
 {
@@ -191,8 +191,7 @@ static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_colum
     return path;
 }
 
-/* If stored depths or parents are corrupt, rows are missing or have other depths: CARDBOX_INTERNAL.
- */
+/* If rows are missing or have unexpected depths, the stored tree is corrupt: CARDBOX_INTERNAL. */
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err)
@@ -243,15 +242,14 @@ static session_kind line_kind(const store_rows *rows, int row)
     return session_kind_named(rows_text(rows, row, LINE_TYPE));
 }
 
-/* Returns true if entries of this kind are never part of a context: the statement omits their text.
- */
+/* Entries of these kinds are not part of a context, so the statement omits their text. */
 static bool is_never_in_context(session_kind kind)
 {
     return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* Reads an entry from its text. Its id and its first kept entry are columns of the row. */
+/* The entry's id and its first kept entry are read from columns, all else from its text. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
@@ -270,8 +268,8 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     return CARDBOX_OK;
 }
 
-/* Returns true if rows sorted by depth are a path of `length` entries. The path must have all
- * entries. If it contains a compaction, entries above the compaction may be missing. */
+/* Returns true if rows sorted by depth are the entries of a path of `length` entries. Entries may
+ * be missing only if the path contains a compaction. */
 static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length)
 {
     size_t first = count; /* the depths from this index on have no gap */

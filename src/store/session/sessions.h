@@ -11,7 +11,7 @@
 #include "db/rows.h"
 #include "model/session/position.h"
 
-/* Maximum bytes of the entries of one path, and of a page of lines. */
+/* Maximum bytes of the entries of one path; approximate bytes of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
 #define SESSION_PAGE_BYTES     ((int64_t)2 * 1024 * 1024)
 
@@ -23,7 +23,7 @@ typedef struct session_row {
     slice header;      /* JSON of pi's header; {NULL, 0}: none */
     slice name;        /* a JSON string; {NULL, 0}: none */
     slice forked_from; /* a session's id; {NULL, 0}: none */
-    slice head;        /* an entry's id; {NULL, 0}: none, the session is empty */
+    slice head;        /* an entry's id; {NULL, 0}: none */
     int64_t entries, version;
     int64_t created_micros, updated_micros;
 } session_row;
@@ -54,10 +54,10 @@ typedef struct session_node_row {
     slice type;      /* "message", ..., or "other" */
     slice role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
     slice missing; /* id of the missing parent of a dangling entry; empty: parentId is not an id */
-    int64_t size;  /* bytes of its JSON */
+    int64_t size;  /* bytes of the entry's JSON */
     slice label;   /* a JSON string, the current label; {NULL, 0}: none */
-    slice text;    /* its JSON; {NULL, 0}: not requested, or longer than requested */
-    int64_t extra; /* its meaning depends on the statement */
+    slice text;    /* the entry's JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra; /* a number whose meaning depends on the statement */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
@@ -73,8 +73,8 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 /*
  * The parameters for a page of a list of entries. Entries are in the order of their lines, but
  * leaves in the order of their branches, and labelled entries in the descending order of their ids.
- * The statement returns up to `limit` rows. Fewer rows mean that it is the last page. The list of
- * an unknown session is empty.
+ * The statement returns up to `limit` rows. A page with fewer rows is the last one. The list of an
+ * unknown session is empty.
  */
 typedef struct session_page {
     slice tenant, session;
@@ -82,7 +82,7 @@ typedef struct session_page {
     int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
     slice below;   /* session_labels: only entries with ids below this one; ptr NULL: all */
     int64_t limit;
-    int64_t text_max;    /* return texts up to this number of bytes; negative: none */
+    int64_t text_max;    /* longer texts are left out, not cut; bytes; negative: all are left out */
     int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
 } session_page;
 
@@ -132,7 +132,8 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 typedef struct session_context_read {
     slice tenant, session;
     slice entry;       /* empty: the head */
-    int64_t bytes_max; /* if the entries' JSON has more bytes, the statement returns none of it */
+    int64_t bytes_max; /* if the entries' JSON has more bytes in all, the statement returns no JSON
+                          of entries */
 } session_context_read;
 
 void session_context_params(params *p, const session_context_read *read);
@@ -181,7 +182,8 @@ typedef struct session_export_row {
     slice bytes; /* the whole line, if it is not an entry */
     slice before, after;
     session_entry_links entry; /* id.ptr NULL: the line is not an entry */
-    bool needs_links; /* the JSON has no id, or in a path, an index instead of the target's id */
+    bool needs_links; /* links may have to be written into the line: its JSON has no id, or (only in
+                         rows of session_path) names the target by an index */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);

@@ -17,8 +17,8 @@ cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_err
     return status == CARDBOX_OK ? work_notify(db, slice_of(tenant), err) : status;
 }
 
-/* Sets the ids that the caller did not choose. The ids of messages are derived from the task's id,
- * so that a retry with the same task id uses the same ids. */
+/* Sets the ids that the caller did not choose. The ids of the messages are derived from the task's
+ * id or the goal's id, so that a retry with the same ids uses the same ids of messages. */
 static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
 {
@@ -74,7 +74,6 @@ cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
     return CARDBOX_OK;
 }
 
-/* Runs a statement that returns one outcome for a task. */
 static cardbox_status run_change(cardbox *db, statement_id id, params *p, client_safety safety,
                                  slice task_id, cardbox_error *err)
 {

@@ -31,7 +31,6 @@ static bool fill_claim(void *entry, arena *memory, const store_rows *rows, int r
     return true;
 }
 
-/* Converts tenants to slices in the arena. */
 static cardbox_status read_tenants(slice **out, arena *memory, const char *const *tenants,
                                    size_t count, cardbox_error *err)
 {
@@ -186,7 +185,8 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .awaits = write->awaits_subtasks,
         .until_ms = write->sleep_until,
     };
-    /* A completion status that contains the reason of a failure may be too long: it is cut. */
+    /* A completion status that contains the reason of a failure may be too long, so the status is
+     * cut. */
     out->status.len = slice_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
@@ -261,7 +261,7 @@ struct cardbox_waiter {
     arena memory; /* has the copies of the options' texts and of the tenants */
     const slice *tenants;
     size_t tenant_count;
-    work_listener *listener; /* NULL: lost */
+    work_listener *listener; /* NULL: the connection is lost */
 };
 
 static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)

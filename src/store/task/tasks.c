@@ -10,8 +10,8 @@
 
 /* --- creating, sending to and cancelling tasks --- */
 
-/* Checks the text of a user's message. Text of white space alone is rejected: workers omit it from
- * the context, so the model would have no message to answer. */
+/* Text of white space alone is rejected: workers omit such a message from the context, so the model
+ * would have no message to answer. */
 static cardbox_status check_said(const char *what, slice token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);
@@ -20,7 +20,6 @@ static cardbox_status check_said(const char *what, slice token, cardbox_error *e
     return status;
 }
 
-/* Builds the first messages of a new task, and returns their number. */
 static size_t first_messages(message_input out[2], const task_spawn *spawn)
 {
     size_t count = 0;

@@ -46,7 +46,7 @@ cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox
 
 /* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. The
  * statement is sent after the commit of the change, once for many changes. STATEMENT_tasks_listen
- * has the same parameters; there a `count` of 0 means all tenants. */
+ * and STATEMENT_tasks_claim begin with the same parameters; a `count` of 0 means all tenants. */
 void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 
 /* --- for followers --- */

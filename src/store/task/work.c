@@ -49,7 +49,7 @@ cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *lease
 static cardbox_status lease_lost(slice task_id, cardbox_error *err)
 {
     error_set(err, CARDBOX_CONFLICT,
-              "the lease of task %.*s is lost: another worker has the task, or it is finished",
+              "the lease of task %.*s is lost: the task is finished, released or claimed again",
               (int)task_id.len, task_id.ptr);
     if (err != NULL)
         err->lease_lost = true;

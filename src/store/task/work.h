@@ -23,7 +23,8 @@ typedef struct claimed_task {
     slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
-    int32_t failed_calls; /* number of calls that were unfinished; they have failed now */
+    int32_t failed_calls; /* number of unfinished calls of the task, which this claim has marked as
+                             failed */
     bool given_up; /* not claimed: the task was claimed most_attempts times before, and has failed
                       now */
 } claimed_task;
@@ -48,17 +49,18 @@ typedef struct task_write {
     const call_input *calls;
     size_t message_count, call_count;
     cardbox_ending ending;
-    slice status;     /* CARDBOX_FINISHED */
-    int64_t seen;     /* seq of the last message that the turn has read; negative: not checked */
-    bool awaits;      /* CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps instead */
-    int64_t until_ms; /* CARDBOX_SLEEPS: when the task can run again; 0: when a message or the end
-                         of a subtask wakes it */
+    slice status; /* for CARDBOX_FINISHED: the completion status */
+    int64_t seen; /* seq of the last message that the turn has read; negative: not checked */
+    bool awaits;  /* for CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps instead */
+    int64_t until_ms; /* for CARDBOX_SLEEPS: when the task can run again; 0: when a message or the
+                         end of a subtask wakes it */
 } task_write;
 
 /* --- statements --- */
 
 /* Returns rows for claimed_task_read. The statement is not sent again if PostgreSQL may have
- * executed it. Tasks that it has claimed then can be claimed again when their leases expire. */
+ * executed it. Tasks that an execution without a response has claimed can be claimed again when
+ * their leases expire. */
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err);
 
@@ -88,9 +90,9 @@ cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice 
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
-/* Notifies the workers of a tenant that there may be work, if `db` is a pool. If `db` is a
- * transaction, sends nothing, because the change is not visible yet. An error is ignored: workers
- * also poll. */
+/* Notifies the workers of a tenant that there may be work, if `db` is a pool. In a transaction or
+ * on a borrowed connection nothing is sent, because the change may not be visible yet. An error is
+ * ignored: workers also poll. */
 void work_wake(cardbox *db, slice tenant);
 
 /* Notifies the workers of a tenant that there may be work. */
@@ -104,17 +106,16 @@ typedef enum work_listener_event {
     LISTENER_NOTIFIED, /* there may be work */
     LISTENER_TIMEOUT,  /* the timeout expired */
     LISTENER_WOKEN,    /* wake_fd became readable */
-    LISTENER_LOST      /* the connection is lost: open another one */
+    LISTENER_LOST      /* the connection is lost: the caller opens another one */
 } work_listener_event;
 
 /* Opens a connection that listens for work of these tenants. `count` 0: of all tenants that the
- * role may access and that have had work. */
+ * role may access and that have a notification channel. */
 cardbox_status work_listener_open(work_listener **out, const cardbox_options *options,
                                   const slice *tenants, size_t count, cardbox_error *err);
 void work_listener_close(work_listener *listener);
 
-/* Waits for a work_listener_event. If `listener` is NULL, it waits only for `wake_fd` and the
- * timeout. */
+/* If `listener` is NULL, the function waits only for `wake_fd` and the timeout. */
 work_listener_event work_listener_wait(work_listener *listener, int wake_fd, int64_t timeout_ms);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * work_listener.c: a connection that listens for notifications of new work. A notification does not
- * name a task: a notified worker looks for due tasks in the database. So it is harmless if a
- * notification is missed while the connection is lost.
+ * name a task: a notified worker looks for due tasks in the database. A missed
+ * notification only delays the work until a worker looks again.
  */
 #include <limits.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /*
- * agent.c: runs a task, one request to the model after the other. Each turn, which is one request
- * with its tool calls, begins by reading the whole task from the ledger. So a task that another
- * worker began, or that got a message in the meantime, is no special case.
+ * agent.c: runs the turns of a task. A turn reads the whole task from the ledger, sends a request
+ * to the model, and runs the tool calls of the answer. Since each turn reads the task, a task that
+ * another worker began, or that got a message in the meantime, is no special case.
  */
 #include "worker/agent/agent.h"
 #include "app/json_text.h"
@@ -18,29 +18,28 @@ enum {
     PREVIEW_MAX = 1024 * 1024
 };
 
-/* One turn: a request to the model, its answer, and the tool calls in the answer. */
 typedef struct turn {
     agent *a;
     dialogue dialogue;
     completion answer;
     char message_id[UUID_TEXT_SIZE];                     /* message id of the answer */
-    char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* ledger ids of its tool calls */
+    char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* ledger ids of the answer's tool calls */
     buf preview;            /* text of the answer that is not yet published */
-    int64_t preview_number; /* number of the last publication for this answer */
-    int64_t published_ms;   /* time of the last publication, or of the start of the request */
+    int64_t preview_number; /* number of publications of this answer so far */
+    int64_t published_ms;   /* time of the last publication, or of the start of the preview */
 } turn;
 
 /* --- writing --- */
 
-/* Returns true for an error that would occur again if another worker continued the task. */
+/* Returns true for errors that would probably occur again if another worker continued the task. */
 static bool is_final(cardbox_status status)
 {
     return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
            status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
 }
 
-/* Ends the task as failed if the error is final. After any other error, the task is left to the
- * worker that claims it when the lease has expired. */
+/* If the error is final, tries to end the task as failed. After other errors nothing is written:
+ * a worker can claim the task again when the lease has expired. */
 static agent_end fail_after_error(agent *a, const char *event, const cardbox_error *err)
 {
     ledger_outcome ended;
@@ -106,9 +105,9 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
-/* Writes the metadata of the answer. The member "seen" of the metadata is the sequence number of
- * the newest message that the model read. A message that arrived during the request has a larger
- * number, and dialogue.c orders it after the answer. */
+/* The member "seen" of the metadata is the sequence number of the newest message of the task when
+ * the request was built. A message that arrived during the request has a larger number: dialogue.c
+ * orders a user's message with a larger number after the answer. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
@@ -124,7 +123,7 @@ static void put_metadata(buf *out, const turn *t)
 }
 
 /* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id,
- * because the ids that models make are not unique. */
+ * because the ids in answers of models may be repeated. */
 static void put_calls(buf *out, turn *t)
 {
     json_t *list = json_array();
@@ -144,9 +143,9 @@ static void put_calls(buf *out, turn *t)
     buf_json_take(out, list);
 }
 
-/* Saves the model's answer. An answer without tool calls ends the task. If the server cut off the
- * text of such an answer, the text is saved but the task fails, since few servers can continue a
- * text. */
+/* Saves the model's answer. An answer without tool calls ends the task, see ending_write(). If the
+ * model's server cut off an answer without tool calls, the task fails, since few servers can
+ * continue a text. */
 static agent_end save_answer(turn *t)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
@@ -171,7 +170,7 @@ static agent_end save_answer(turn *t)
     write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
     agent_end end = agent_write(t->a, &write);
     if (end == AGENT_CONTINUES && is_last)
-        t->a->iterations = 0; /* a newer message must be answered: count from zero */
+        t->a->iterations = 0; /* a newer message of a user needs an answer */
     buf_free(&content);
     buf_free(&metadata);
     buf_free(&calls);
@@ -180,7 +179,6 @@ static agent_end save_answer(turn *t)
 
 /* --- the preview: the text of an answer, published in parts while the model generates it --- */
 
-/* Starts an empty preview, for an answer with a new message id. */
 static void begin_preview(turn *t)
 {
     buf_free(&t->preview);
@@ -197,8 +195,8 @@ static void add_preview_text(void *arg, slice text)
     buf_slice(&t->preview, text);
 }
 
-/* Publishes the text collected since the last publication, at most ten times a second. If the
- * publication fails, this text is dropped, because the whole answer is saved later. */
+/* Publishes the text collected since the last publication, at most ten times a second. If a
+ * publication fails, its text is not published again: a complete answer is saved later anyway. */
 static void publish_preview(void *arg)
 {
     turn *t = arg;
@@ -252,7 +250,6 @@ static model_end ask_model(turn *t)
     return end;
 }
 
-/* Runs one turn: reads the task, calls the model, saves the answer and runs its tool calls. */
 static agent_end run_turn(turn *t)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -288,8 +285,8 @@ static agent_end run_turn(turn *t)
     return end;
 }
 
-/* Finds out from the ledger whether the lease is lost because the task was cancelled. A write that
- * fails because of a lost lease does not report the reason. */
+/* Reads from the ledger whether the task was cancelled, because a write that fails after the loss
+ * of a lease does not report the reason of the loss. */
 static agent_end end_of_lost_lease(const agent *a)
 {
     cardbox_ledger *found = NULL;

@@ -1,6 +1,6 @@
 /*
- * agent.h: runs one claimed task until it ends, waits or is lost: calls the model, runs the tools
- * that the model calls, and writes both to the ledger. Knows nothing of other tasks or of claiming.
+ * agent.h: runs one claimed task until it ends, waits, is handed back or is lost. An agent calls
+ * the model, runs the tools that the model calls, and writes the answers and calls to the ledger.
  */
 #ifndef WORKER_AGENT_H
 #define WORKER_AGENT_H
@@ -10,51 +10,51 @@
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
-/* The reason why a running task must stop at once. A stop_reason is set with atomic_fetch_or:
- * STOP_LOST contains the bit of STOP_HAND_BACK, so STOP_LOST overrides it in any order. */
+/* The reason why a running task must stop. A stop_reason is set with atomic_fetch_or. STOP_LOST
+ * contains the bit of STOP_HAND_BACK, so STOP_LOST remains if both are set, in any order. */
 typedef enum stop_reason {
     STOP_NONE = 0,
     STOP_HAND_BACK = 1, /* the worker stops: the agent hands the task back */
     STOP_LOST = 3 /* the lease is lost, for example because the task was cancelled: the agent writes
-                     nothing more */
+                     nothing more to the ledger */
 } stop_reason;
 
 enum { AGENT_STATUS_SIZE = 1000 };
 
-/* Shared by all tasks of a worker. */
+/* The data that all tasks of a worker share. */
 typedef struct agent_shared {
     cardbox *db;
     const model *model;
     const tools *tools;
-    slice tools_json; /* JSON array of the tools, which each request to the model contains */
+    slice tools_json; /* JSON array of the tools, for the requests to the model */
     long max_iterations;
 } agent_shared;
 
 typedef struct agent {
     const agent_shared *shared;
     net *net;
-    task_lease lease; /* the texts in it are NUL-terminated */
+    task_lease lease; /* lease.tenant and lease.task_id are NUL-terminated */
     slice parent_id;
     atomic_int stop; /* a stop_reason, which any thread may set */
 
+    long iterations; /* requests to the model since its last answer without tool calls */
     /* statistics, for the log */
-    long iterations;
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
-    char status[AGENT_STATUS_SIZE]; /* the status of the last attempt to end the task */
+    char status[AGENT_STATUS_SIZE]; /* the status in the last attempt to end the task */
 } agent;
 
 typedef enum agent_end {
-    AGENT_CONTINUES, /* not an end */
+    AGENT_CONTINUES, /* the task goes on; agent_run() does not return this value */
     AGENT_FINISHED,  /* the task has ended; agent.status is its status */
-    AGENT_WAITING,   /* the task sleeps until a message or the end of a subtask */
+    AGENT_WAITING,   /* the task sleeps until a message or the end of a subtask wakes it */
     AGENT_HANDED_BACK,
     AGENT_LOST,      /* the lease is lost, and the task was not cancelled or this is unknown */
     AGENT_CANCELLED, /* the task was cancelled */
-    AGENT_FAILED     /* a database error: the task is claimed again after the lease expires */
+    AGENT_FAILED     /* an error, such as a lost database: the task can be claimed again later */
 } agent_end;
 
-/* Runs the task until it ends, waits or is lost. Returns any agent_end but AGENT_CONTINUES. */
+/* Runs the task until one of the ends above except AGENT_CONTINUES. */
 agent_end agent_run(agent *a);
 
 /* --- for the agent*.c files --- */
@@ -62,8 +62,8 @@ agent_end agent_run(agent *a);
 /* Reads the task from the ledger and builds the messages for the model. */
 cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err);
 
-/* Writes messages, calls or the end of the task, if its lease is still valid. Returns
- * AGENT_CONTINUES if the task goes on. */
+/* Writes messages, calls or the end of the task to the ledger, if the task's lease is still valid.
+ * Returns AGENT_CONTINUES if the task goes on. */
 agent_end agent_write(agent *a, task_write *write);
 
 /* Runs a tool call of the model's last answer, and records it in the ledger under the id `call_id`.

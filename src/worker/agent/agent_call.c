@@ -1,7 +1,7 @@
 /*
- * agent_call.c: runs one tool call and records it in the ledger: pending with a start message, in
- * progress, then completed or failed with an end message. The tool runs only after the start is
- * saved in the ledger. All changes of one step are written together.
+ * agent_call.c: runs one tool call and records it in the ledger. The first write records the call
+ * as pending, then in progress, with a start message. The tool runs only if this write succeeds.
+ * The second write records the call as completed or failed, with an end message.
  */
 #include "app/json_text.h"
 #include "cardbox/ids.h"
@@ -11,12 +11,11 @@
 
 enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
 
-/* A call that is running. */
 typedef struct call_run {
     agent *a;
     tool_call call;       /* call.tool is NULL if the model named an unknown tool */
-    char name[NAME_SIZE]; /* the name of the tool; if it is unknown, the name that the model used */
-    buf parameters;       /* the arguments as a JSON string */
+    char name[NAME_SIZE]; /* name of the tool; for an unknown tool, the name that the model used */
+    buf parameters;       /* the arguments of the call as a JSON string */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
@@ -30,8 +29,8 @@ static call_input call_with_status(const call_run *r, slice status)
                         .start_id = slice_of(r->start_id)};
 }
 
-/* Writes the changes of a call together with a message for people, whose metadata contains the id
- * of the call. */
+/* Writes changes of a call together with a message for people. The metadata of the message contains
+ * the id of the call. */
 static agent_end write_with_message(call_run *r, task_write write, const char *id, const char *text)
 {
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
@@ -81,8 +80,8 @@ static void run_tool(tool_outcome *out, call_run *r)
         tool_fail(out, "Worker stopped during execution");
 }
 
-/* Appends the result of a tool as a JSON string, the form that the ledger stores. If the result is
- * too large for the ledger, the call becomes failed, so that the model gets the reason. */
+/* Appends the result of a tool as a JSON string, as the ledger stores results. If this string is
+ * too large for the ledger, the call counts as failed, so that the model gets the reason. */
 static void put_details(buf *out, tool_outcome *outcome)
 {
     buf_json_string(out, buf_as_slice(&outcome->details));
@@ -94,8 +93,8 @@ static void put_details(buf *out, tool_outcome *outcome)
     buf_json_string(out, buf_as_slice(&outcome->details));
 }
 
-/* Writes the end of a call. If the worker stopped during the call, the effect of the call is
- * unknown: it is recorded as failed and not repeated, and the task is handed back. */
+/* If the worker stopped during the call, the effect of the call is unknown. So the call is recorded
+ * as failed, and the task is handed back. */
 static agent_end write_end(call_run *r, tool_outcome *outcome)
 {
     char text[TEXT_SIZE], end_id[UUID_TEXT_SIZE];

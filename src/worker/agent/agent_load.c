@@ -10,12 +10,12 @@
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
-/* The pages of messages and calls read so far. The texts of `messages` and `calls` point into
- * `rows`, and are valid only inside agent_load. */
+/* The texts of `messages` and `calls` point into `rows`, so they are valid only until agent_load()
+ * returns. */
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    size_t bytes; /* bytes of all texts, at most CONTEXT_BYTES_MAX and one page */
+    size_t bytes; /* size of the messages and calls read so far */
     store_rows *task;
     arena memory;
     dialogue_input input;
@@ -31,7 +31,6 @@ static cardbox_status too_large(cardbox_error *err)
                      CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
 }
 
-/* Returns false if memory is exhausted. */
 static bool add_message(pages *p, const store_rows *rows, int row)
 {
     p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->message_capacity,
@@ -56,7 +55,6 @@ static bool add_call(pages *p, const store_rows *rows, int row)
     return true;
 }
 
-/* Reads all messages of the task, or all calls. */
 static cardbox_status read_all(pages *p, const agent *a, bool are_calls, cardbox_error *err)
 {
     const task_lease *of = &a->lease;
@@ -87,7 +85,6 @@ static cardbox_status read_all(pages *p, const agent *a, bool are_calls, cardbox
     return CARDBOX_OK;
 }
 
-/* Reads the system prompt from the task's row if the task has no system message. */
 static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
 {
     task_row row;
@@ -101,8 +98,8 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     return status;
 }
 
-/* Makes a note for a model that may call task:send or task:spawn, with the ids of the task and of
- * its parent task. Otherwise the note is empty. */
+/* If the model may call task:send or task:spawn, makes a note with the ids of the task and of its
+ * parent task, if any. Otherwise the note is empty. */
 static void make_note(char *out, size_t size, const agent *a)
 {
     bool has_parent = a->parent_id.len > 0;

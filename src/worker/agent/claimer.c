@@ -1,7 +1,7 @@
 /*
- * claimer.c: the thread that claims tasks while slots are free. The claimer claims after a
- * notification, after a claim that returned as many tasks as requested, and at least once in each
- * poll interval.
+ * claimer.c: the thread that claims tasks while slots are free. The thread claims tasks when it
+ * starts, after notifications, after claims that returned as many tasks as requested, and after
+ * poll intervals.
  */
 #include <sys/eventfd.h>
 #include "base/clock.h"
@@ -9,18 +9,19 @@
 #include "worker/agent/worker_pool.h"
 
 enum {
-    WAIT_FOR_SLOTS_MS = 10, /* when a slot becomes free, wait this long for more free slots */
+    WAIT_FOR_SLOTS_MS = 10, /* delay of a claim after a slot becomes free: more may become free */
     RETRY_BASE_MS = 200,
     RETRY_CAP_MS = 5000
 };
 
-/* State of the claimer, used by its thread only. */
+/* State of the claimer, which only its thread uses. */
 typedef struct claimer {
     worker_pool *pool;
     work_listener *listener;
-    int64_t listener_retry_ms; /* time of the next attempt to open the listener */
-    bool may_have_more;        /* the last claim returned as many tasks as it asked for */
-    bool is_first; /* no claim has succeeded yet: the first also claims tasks of an earlier run */
+    int64_t listener_retry_ms; /* earliest time of the next attempt to open the listener */
+    bool may_have_more;        /* a claim may return tasks, so the thread claims without waiting */
+    bool is_first;     /* no claim has succeeded yet: the next one also claims tasks that a worker
+                          of the same name holds */
     unsigned failures; /* consecutive failed claims */
 } claimer;
 
@@ -60,7 +61,7 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
         if (!task.given_up && !worker_pool_assign(pool, &task))
             hand_task_back(pool, &task);
-        if (task.given_up && task.parent_id.len > 0) /* the parent may await this end */
+        if (task.given_up && task.parent_id.len > 0) /* the parent task may wait for this end */
             work_wake(pool->shared->db, task.tenant);
     }
 }
@@ -83,11 +84,11 @@ static void claim_tasks(claimer *k, size_t slots)
         log_failure("claim_failed", &err);
         work_listener_wait(NULL, pool->wake_fd,
                            clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
-        eventfd_read(pool->wake_fd, &wakeups); /* else the next wait would return at once */
+        eventfd_read(pool->wake_fd, &wakeups); /* an unread eventfd would end the next wait */
         return;
     }
-    /* The first claim also returns tasks of an earlier run, so its number of rows does not show
-     * whether other tasks wait. */
+    /* After the first successful claim, the thread claims again without waiting for notifications.
+     */
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;
@@ -97,9 +98,8 @@ static void claim_tasks(claimer *k, size_t slots)
 
 /* --- waiting --- */
 
-/* Opens the listener for notifications if it is not open and its next attempt is due. Without
- * prepared statements there is no listener: a connection pooler in transaction mode can't deliver
- * notifications. */
+/* With --no-prepared-statements there is no listener, because a connection pooler in transaction
+ * mode can't deliver notifications. */
 static void open_listener(claimer *k)
 {
     worker_pool *pool = k->pool;
@@ -112,7 +112,7 @@ static void open_listener(claimer *k)
         log_failure("listen_failed", &err);
         k->listener_retry_ms = clock_ms() + RETRY_CAP_MS;
     }
-    k->may_have_more = true; /* a notification may have been missed without the listener */
+    k->may_have_more = true; /* notifications may have been missed before the listener was open */
 }
 
 static void wait_for_work(claimer *k, bool has_slot)

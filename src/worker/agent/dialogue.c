@@ -1,6 +1,6 @@
 /*
- * dialogue.c: builds the messages for the model from the rows of a task. Writes and repairs them
- * with the functions of model/session/context.h. Does not use the database.
+ * dialogue.c: builds the messages for the model from the rows of a task. Functions of
+ * model/session/context.h repair and write these messages. The database is not used here.
  */
 #include "worker/agent/dialogue.h"
 #include "model/content/class.h"
@@ -14,9 +14,9 @@ typedef struct builder {
     const dialogue_input *in;
     context ctx;
     arena memory;
-    string_map by_message; /* by the id of a start or end message: index of its call */
-    string_map by_call;
-    bool *is_added; /* by index of a call: whether its result was handled */
+    string_map by_message; /* maps ids of start and end messages to the indexes of their calls */
+    string_map by_call;    /* maps ids of calls to indexes in in->calls */
+    bool *is_added;        /* one element for each call: true after add_result() */
     bool has_system;
     bool needs_answer;
 } builder;
@@ -42,8 +42,9 @@ static bool index_calls(builder *b)
 
 /* --- calls --- */
 
-/* Returns the details of a call as a value for the model. The ledger stores them as JSON in a JSON
- * string: if the decoded string is JSON, that is returned, else the string. */
+/* Returns the details of a call as a value for the model. The worker stores details as a JSON
+ * string whose text is JSON. If the text of such a string is JSON, this JSON is returned, otherwise
+ * the string. */
 static scan_value details_of(builder *b, slice details)
 {
     buf text = BUF_INIT(DETAILS_MAX);
@@ -58,8 +59,7 @@ static scan_value details_of(builder *b, slice details)
     return value;
 }
 
-/* Adds the result of a call that has completed or failed. For a call without an end, context_pair
- * adds a synthetic result. */
+/* For a call that has not ended, nothing is added here: context_pair() adds a synthetic result. */
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
@@ -77,8 +77,8 @@ static void add_result(builder *b, size_t index, scan_value id, scan_value name)
     context_add_value(&b->ctx, result, details_of(b, call->details));
 }
 
-/* Adds the calls in `list`, the tool_calls of an assistant's message, and after them the results of
- * these calls. Returns false if the list contains no calls. */
+/* Adds the calls in `list`, which is the tool_calls of an assistant's message, and then the results
+ * of these calls. Returns false if the list contains no calls of functions. */
 static bool add_listed_calls(builder *b, context_message *message, scan_value list)
 {
     bool is_any = false;
@@ -105,8 +105,8 @@ static bool add_listed_calls(builder *b, context_message *message, scan_value li
     return is_any;
 }
 
-/* Adds a call that is in no tool_calls before its start message, as in an imported ledger. An
- * assistant's message with this call replaces the start message. */
+/* Adds a call that was in no tool_calls so far, as in an imported ledger. An assistant's message
+ * with this call replaces the start or end message of the call. */
 static void add_unlisted_call(builder *b, size_t index)
 {
     enum { OFFERED_MAX = 1024 };
@@ -135,8 +135,8 @@ static context_role role_of(slice role)
     return slice_equal(role, SLICE("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
 }
 
-/* Returns the number "seen" in the metadata of an assistant's message; -1: there is none, so the
- * message was not written by agent.c. */
+/* Returns the number "seen" in the metadata of an assistant's message, which agent.c writes for
+ * answers of the model; -1: the message has no such number. */
 static int64_t seen_by(const message_row *row)
 {
     int64_t seen;
@@ -154,17 +154,16 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
-/* Returns true for a user's message that is blank. Blank messages are not sent to the model, so
- * they need no answer. */
+/* Blank messages of a user are not sent to the model, so they need no answer. */
 static bool is_blank_user_message(const message_row *row)
 {
     return slice_equal(row->role, SLICE("user")) &&
            content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
 }
 
-/* Updates needs_answer for an assistant's message. A message counts as the model's answer only if
- * it has tool calls or was written by agent.c; other programs may save other messages of the role
- * assistant. */
+/* Updates needs_answer for an assistant's message. The message counts as an answer of the model if
+ * it has tool calls or a number "seen". Other programs may save assistant's messages without both.
+ */
 static void add_answer(builder *b, context_message *message, const message_row *row)
 {
     bool has_calls =
@@ -204,8 +203,8 @@ static void add_message(builder *b, size_t number)
 
 /* --- their order --- */
 
-/* Returns whether a user's message arrived while the model wrote the next answer, which was written
- * without it. */
+/* Returns true for a user's message that arrived while the model wrote its next answer, so that the
+ * model had not read the message. */
 static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
 {
     const message_row *row = &b->in->messages[number];
@@ -214,8 +213,7 @@ static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
            row->seq > next_seen[number];
 }
 
-/* Adds all messages. Messages that arrived while the model wrote an answer are added after this
- * answer. */
+/* If is_late() is true for a message, it is added after the answer during which it arrived. */
 static bool add_messages(builder *b)
 {
     size_t count = b->in->message_count, late_count = 0, still;
@@ -249,9 +247,9 @@ static bool add_messages(builder *b)
     return true;
 }
 
-/* Finds the last message of a user or with tool calls, and moves all later messages, except
- * results, to before it. Servers reject a request whose last message is an assistant's or a system
- * message. */
+/* Finds the last message that is a user's or has tool calls, and moves the later messages, except
+ * results, to before this message. The reason: some servers reject a request whose last message is
+ * an assistant's or a system message. */
 static void move_question_last(context_list *list)
 {
     context_message **question = NULL, **link = &list->first;
@@ -284,8 +282,6 @@ bool dialogue_has_system(const dialogue_input *in)
     return false;
 }
 
-/* Adds the task's prompt and the note as a system message if the input contains no system message.
- */
 static void add_prompt(builder *b)
 {
     const dialogue_input *in = b->in;

@@ -1,7 +1,7 @@
 /*
  * dialogue.h: builds the messages for the model from the rows of a task in the ledger: its
- * messages, and its tool calls with their results. The start and end messages of calls are only for
- * people and are left out.
+ * messages, and its tool calls with their results. The start and end messages of calls are for
+ * people: they are left out, unless they have the role user.
  */
 #ifndef WORKER_DIALOGUE_H
 #define WORKER_DIALOGUE_H
@@ -10,26 +10,25 @@
 #include "store/ledger/ledger.h"
 
 typedef struct dialogue_input {
-    const message_row *messages; /* in order of arrival */
+    const message_row *messages; /* ordered by sequence number */
     size_t message_count;
     const call_row *calls;
     size_t call_count;
     slice prompt; /* the task's system prompt as a JSON string; used if no message has the role
                      system */
-    slice note;   /* plain text to append to the system message; empty: none */
+    slice note;   /* plain text that is added to the system message; empty: none */
 } dialogue_input;
 
 typedef struct dialogue {
     buf messages;      /* a JSON array in the format of OpenAI's API */
-    bool needs_answer; /* the model's last answer has tool calls, or a user's message follows it */
-    int64_t seen;      /* sequence number of the newest message in the input; 0: there is none */
+    bool needs_answer; /* a user's message or a tool call needs an answer of the model */
+    int64_t seen;      /* sequence number of the last message of the input; 0: no messages */
 } dialogue;
 
-/* Builds the dialogue. Returns CARDBOX_OK, CARDBOX_NOMEM, or CARDBOX_TOO_LARGE (over
- * CONTEXT_BYTES_MAX). The caller frees `out` in all cases. */
+/* Builds the dialogue. Returns CARDBOX_OK, CARDBOX_NOMEM, or CARDBOX_TOO_LARGE if the dialogue
+ * would exceed CONTEXT_BYTES_MAX. The caller frees `out` with dialogue_free in all cases. */
 cardbox_status dialogue_build(dialogue *out, const dialogue_input *input);
 
-/* Returns whether the input contains a message with the role system. */
 bool dialogue_has_system(const dialogue_input *input);
 
 void dialogue_free(dialogue *d);

@@ -1,18 +1,19 @@
 /*
  * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. The
- * thread also stops tasks whose lease is lost: the task was cancelled, another worker claimed it,
- * or the lease expired.
+ * thread also stops a task whose lease is lost, for example because the task was cancelled, another
+ * worker claimed the task, or the lease expired.
  */
 #include "base/clock.h"
 #include "app/log.h"
 #include "worker/agent/worker_pool.h"
 
 enum {
-    RENEW_MOST_MS = 2000, /* maximum interval of renewals; each one also notices cancelled tasks */
+    RENEW_MOST_MS = 2000, /* limit of the interval of renewals, which also notice cancellations */
     CHECK_MS = 50
 };
 
-/* Copies of the leases of all busy slots, since tasks may end while the statement runs. */
+/* Copies of the leases of all busy slots. They are copied because tasks may end while the statement
+ * runs. */
 typedef struct leases {
     task_lease at[SETTINGS_CONCURRENCY_MAX];
     slot *slots[SETTINGS_CONCURRENCY_MAX];
@@ -60,8 +61,8 @@ static void apply_states(worker_pool *pool, const leases *l, const store_rows *r
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Stops tasks whose lease has not been renewed in time. Another worker may have claimed them, even
- * if this worker can't reach the database. */
+/* Stops tasks whose lease was not renewed in time, for example because this worker can't reach the
+ * database: another worker may have claimed these tasks. */
 static void stop_expired(worker_pool *pool)
 {
     int64_t now = clock_ms();

@@ -39,6 +39,7 @@ bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
     pthread_mutex_lock(&pool->lock);
     while (i < pool->slot_count && pool->slots[i].is_busy)
         i++;
+    /* After is_stopping is set, the threads of idle slots end, so no task is assigned. */
     if (i < pool->slot_count && !pool->is_stopping)
         is_assigned = fill_slot(&pool->slots[i], task);
     pthread_mutex_unlock(&pool->lock);
@@ -62,7 +63,6 @@ static void log_end(const agent *a, agent_end end, int64_t ms)
              (long long)ms);
 }
 
-/* Waits until the slot has a task. Returns false if the worker stops and the slot has none. */
 static bool await_task(slot *s)
 {
     worker_pool *pool = s->pool;
@@ -84,7 +84,8 @@ static void *run_slot(void *arg)
         int64_t began_ms = clock_ms();
         agent_end end = agent_run(&s->agent);
         log_end(&s->agent, end, clock_ms() - began_ms);
-        /* A task that was handed back, and the parent of a finished task, may be claimed again. */
+        /* Now a worker may claim the task that was handed back, or the parent of the finished task.
+         */
         if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
             work_wake(pool->shared->db, s->agent.lease.tenant);
         pthread_mutex_lock(&pool->lock);
@@ -140,8 +141,6 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Joins the claimer's thread first, so that the claimer can't assign a task to a slot whose thread
- * has ended. */
 void worker_pool_free(worker_pool *pool)
 {
     pthread_join(pool->claimer, NULL);

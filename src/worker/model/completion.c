@@ -1,7 +1,7 @@
 /*
- * completion.c: reads the chunks of a chat completion. Accepts differences between servers: missing
- * members, repeated ids, calls without an index. Does not accept invalid JSON, exceeded limits or a
- * missing finish reason.
+ * completion.c: reads the chunks of a chat completion. Differences between servers are accepted:
+ * missing members, repeated ids, calls without an index. Invalid JSON, exceeded limits and a
+ * missing finish reason are errors.
  */
 #include "worker/model/completion.h"
 #include "app/json_text.h"
@@ -9,8 +9,8 @@
 #include "model/content/class.h"
 #include "base/text.h"
 
-/* Maximum of an integer in a chunk, far above any token count. Doubles represent integers up to
- * this limit exactly, and sums of them fit into int64_t. */
+/* Maximum of an integer in a chunk, far above real token counts. Doubles represent integers up to
+ * this limit exactly, and int64_t holds the sum of millions of them. */
 #define INTEGER_MAX INT64_C(1000000000000)
 
 void completion_init(completion *c)
@@ -32,11 +32,11 @@ void completion_free(completion *c)
     c->call_count = 0;
 }
 
-/* Is false, and writes the formatted reason to c->error. */
+/* Writes the formatted reason to c->error. The value of the expression is false. */
 #define fail(c, ...) format_reason((c)->error, COMPLETION_ERROR_SIZE, __VA_ARGS__)
 
-/* Returns false, with the reason in c->error, and prevents a retry. A model that exceeds a limit
- * would mostly exceed it again. */
+/* Like fail(), and prevents a retry, because a model that exceeds a limit would mostly exceed it
+ * again. */
 static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
@@ -45,8 +45,8 @@ static bool fail_finally(completion *c, const char *reason)
 
 /* --- values --- */
 
-/* Reads an integer, which may be written as 2.0. Returns false if the value is no integer or beyond
- * INTEGER_MAX. */
+/* Reads an integer, which may be written as 2.0. Returns false if the value is no integer or is not
+ * between -INTEGER_MAX and INTEGER_MAX. */
 static bool read_integer(int64_t *out, const json_t *value)
 {
     double number = json_number_value(value);
@@ -64,7 +64,7 @@ static void add_string(buf *out, const json_t *object, const char *name)
 
 /* --- tool calls --- */
 
-/* Returns the last call with this index, or NULL. Several calls may have one index: see
+/* Returns the last call with this index, because several calls may have the same index: see
  * begins_next_call. */
 static completion_call *find_call(completion *c, int64_t index)
 {
@@ -84,9 +84,9 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-/* Returns whether a fragment with the index of a call, or without an index, begins another call. A
- * fragment with another function name begins another call. A fragment with the same name and with
- * arguments does so if the arguments of the call are already complete JSON. */
+/* Returns true if the fragment `piece` does not continue `call` but begins another call, although
+ * its index is the same or missing. This is so if the fragment has another function name, or if it
+ * has the same name and arguments, and the arguments of `call` are already complete JSON. */
 static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
@@ -102,10 +102,10 @@ static bool begins_next_call(const completion_call *call, const json_t *piece)
            scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
-/* Returns the call that a fragment belongs to; NULL: too many calls. `is_first`: the fragment is
- * the first of its chunk. Without an index, a first fragment continues the last call if it has no
- * id or the same id (but see begins_next_call). Every other fragment without an index begins a
- * call. */
+/* Returns the call that the fragment `piece` belongs to; NULL: too many calls. `is_first` is true
+ * for the first fragment of a chunk. Without an index, a first fragment with no id or with the id
+ * of the last call continues the last call (but see begins_next_call). Other fragments without an
+ * index begin a call. */
 static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;
@@ -123,15 +123,15 @@ static completion_call *call_of(completion *c, const json_t *piece, slice id, bo
     return add_call(c, (int64_t)c->call_count);
 }
 
-/* Sets an id or a name. Both arrive complete. Some servers repeat them in every fragment, so only
- * the first one is used. */
+/* Sets an id or a name, unless it is set already: some servers repeat ids and names in every
+ * fragment. */
 static void set_once(buf *out, slice text)
 {
     if (out->len == 0)
         buf_slice(out, text);
 }
 
-/* Adds a fragment of a call. Some servers send its arguments as an object instead of a string. */
+/* Adds a fragment of a call. Some servers send the arguments as an object instead of a string. */
 static bool add_function(completion *c, completion_call *call, slice id, const json_t *function)
 {
     json_t *arguments = json_object_get(function, "arguments");
@@ -169,8 +169,7 @@ static bool add_calls(completion *c, const json_t *calls)
 
 /* --- chunks --- */
 
-/* Adds the text of a chunk. The content of a chunk is a string or an array of parts. The text of a
- * refusal counts too. */
+/* The content of a chunk is a string or an array of parts. The text of a refusal is added too. */
 static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
@@ -186,8 +185,8 @@ static void add_text(completion *c, const json_t *delta)
 
 static bool add_delta(completion *c, const json_t *delta, slice *piece)
 {
-    const json_t *function =
-        json_object_get(delta, "function_call"); /* the older form of a single call */
+    /* an older form of tool_calls, for one call */
+    const json_t *function = json_object_get(delta, "function_call");
     size_t before = c->text.len;
 
     add_text(c, delta);
@@ -215,7 +214,7 @@ static void set_finish_reason(completion *c, slice text)
     c->finish_reason[len] = '\0';
 }
 
-/* Sets a token count. Some servers repeat the counts in every chunk, so the last one is used. */
+/* Some servers send token counts in every chunk: the last one is used. */
 static void set_count(int64_t *out, const json_t *usage, const char *name)
 {
     int64_t count;
@@ -234,8 +233,7 @@ static bool set_error(completion *c, const json_t *error)
                 (int)slice_cut(text, COMPLETION_SHOWN_MAX), text.ptr);
 }
 
-/* Returns the choice with index 0, or the first choice if it has no index; NULL: none. The request
- * asks for one choice. */
+/* Returns the choice with index 0, or the first choice if it has no index; NULL: none. */
 static const json_t *find_choice(const json_t *choices)
 {
     const json_t *choice;
@@ -262,7 +260,7 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
         return fail(c, "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
         return set_error(c, error);
-    if (!json_is_object(delta)) /* some servers send a "message" instead */
+    if (!json_is_object(delta)) /* some servers send "message" instead of "delta" */
         delta = json_object_get(choice, "message");
     if (!add_delta(c, delta, piece))
         return false;
@@ -273,10 +271,10 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
     return true;
 }
 
-/* Makes the JSON of a chunk decodable as UTF-8. U+FFFD replaces NUL and unpaired surrogates. Some
- * servers split a text between the two escapes of a surrogate pair. So a high surrogate at the end
- * of a string is kept in `high` (its four digits; "": none). The kept surrogate is written before a
- * low surrogate at the start of a later string. */
+/* Copies the JSON of a chunk, and replaces NUL and unpaired surrogates in it by U+FFFD. Some
+ * servers split a text between the two escapes of a surrogate pair. So the four digits of a high
+ * surrogate at the end of a string are kept in `high`, which is "" if none is kept. The kept
+ * surrogate is written before a low surrogate at the start of a later string. */
 static void replace_surrogates(buf *out, char high[5], slice json)
 {
     const char *at = json.ptr, *end = at + json.len, *next;
@@ -287,7 +285,7 @@ static void replace_surrogates(buf *out, char high[5], slice json)
 
         buf_add(out, at, (size_t)(escape - at));
         next = scan_escape(escape, end, &code);
-        if (next == NULL) { /* invalid JSON, which the caller's parser reports */
+        if (next == NULL) { /* invalid JSON: the parser of the caller reports the error */
             at = escape;
             break;
         }
@@ -328,8 +326,8 @@ bool completion_add_chunk(completion *c, slice data, slice *piece)
     return goes_on;
 }
 
-/* The finish reason arrives after the last text. So a message with a finish reason is complete,
- * even if the server never sends [DONE]; without one, text may be missing. */
+/* The finish reason arrives after the last text. So an answer with a finish reason counts as
+ * complete, even without [DONE]. Without a finish reason, text may be missing. */
 bool completion_end(completion *c)
 {
     if (c->error[0] != '\0')

@@ -1,7 +1,7 @@
 /*
- * model.c: sends a request to a model. Sends it again if the server can't be reached or answers
- * 408, 429 or 5xx, or if the stream is cut off, invalid, empty or silent. After other error answers
- * there is no retry.
+ * model.c: sends a request to a model. The request is sent again after failed connections, after
+ * answers 408, 429 and 5xx, and if the stream is cut off, invalid, empty or silent. After other
+ * error statuses there is no retry.
  */
 #include "worker/model/model.h"
 #include "app/json_text.h"
@@ -12,7 +12,7 @@
 enum {
     URL_MAX = 4096,
     KEY_MAX = 8192,
-    REFUSAL_MAX = 16 * 1024,       /* maximum bytes kept of an answer that is not a stream */
+    REFUSAL_MAX = 16 * 1024,       /* maximum bytes that are kept of an answer without events */
     EVENT_MAX = 2 * 1024 * 1024,   /* maximum bytes of one event */
     STREAM_MAX = 64 * 1024 * 1024, /* maximum bytes of a stream */
     RETRY_LONGEST_MS = 60 * 1000,  /* maximum wait before a retry, even if Retry-After is longer */
@@ -25,12 +25,12 @@ typedef struct attempt {
     const model_watch *watch;
     sse stream;
     size_t received;
-    bool is_stream; /* an event was received */
-    buf refusal;    /* the beginning of an answer that is not a stream */
+    bool is_stream; /* true: an event was received */
+    buf refusal;    /* the beginning of the answer, while no event was received */
 } attempt;
 
-/* Messages and tools are inserted as text, so that equal input always makes equal bytes. The prompt
- * caches of model servers require this. */
+/* Messages and tools are inserted as text, so that equal input makes equal bytes, as the prompt
+ * caches of model servers require. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
@@ -81,8 +81,9 @@ static void on_tick(void *arg)
 
 /* --- the result of an attempt --- */
 
-/* Sets the error from an answer that is not a stream: {"error":{"message":"..."}},
- * {"error":"..."}, {"message":"..."}, or the beginning of the body. */
+/* Sets the error from an answer that is not a stream. The message is taken from
+ * {"error":{"message":"..."}}, {"error":"..."} or {"message":"..."}; otherwise the beginning of the
+ * body is shown. */
 static void set_refusal(attempt *a, long status)
 {
     completion *c = a->answer;
@@ -107,8 +108,6 @@ static void set_refusal(attempt *a, long status)
     json_decref(whole);
 }
 
-/* Returns how an attempt ended. If it failed, sets the error of the completion, and whether a retry
- * would fail too. */
 static model_end classify_answer(attempt *a, const net_answer *answer)
 {
     completion *c = a->answer;
@@ -160,7 +159,6 @@ static model_end try_request(completion *out, net *n, const model *m, slice body
     return end;
 }
 
-/* Waits before a retry. Returns false if `stop` was set. */
 static bool pause_before_retry(const model *m, unsigned number, long retry_after_s,
                                atomic_int *stop)
 {

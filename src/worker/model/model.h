@@ -1,6 +1,6 @@
 /*
  * model.h: sends a request to a model's server (OpenAI's chat completions, streamed), with retries.
- * The result is a complete message, or the reason why there is none.
+ * The result is a complete message, or the reason of the failure.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H
@@ -11,17 +11,18 @@
 typedef struct model {
     const char *url; /* base URL, such as https://api.example.com/v1 */
     const char *name;
-    const char *key; /* key of the API; NULL: none is sent */
+    const char *key; /* key of the API; NULL: no key is sent */
     long connect_ms, idle_ms, total_ms;
     long retries;  /* maximum number of attempts after the first one */
-    long retry_ms; /* maximum wait before the first retry; doubled for each further one */
+    long retry_ms; /* maximum wait before the first retry, if the server asks for no longer wait;
+                      the maximum doubles with each retry */
 } model;
 
 /* Functions of the caller that model_ask calls during a request. */
 typedef struct model_watch {
-    void (*on_text)(void *arg, slice text);          /* receives the parts of the text */
-    void (*on_retry)(void *arg, const char *reason); /* discard the text: a retry follows */
-    void (*on_tick)(void *arg);                      /* called at least about every 50 ms */
+    void (*on_text)(void *arg, slice text);          /* receives a part of the answer's text */
+    void (*on_retry)(void *arg, const char *reason); /* the attempt failed: its text is invalid */
+    void (*on_tick)(void *arg); /* called about every 50 ms or more often during an attempt */
     void *arg;
     atomic_int *stop;
 } model_watch;
@@ -32,9 +33,9 @@ typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end
  * empty, the body has no member tools. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools);
 
-/* Sends a request and waits for the answer. The caller frees `out` in all cases. After
- * MODEL_ANSWERED, `out` is complete. After MODEL_FAILED, out->error is the reason. MODEL_STOPPED:
- * watch->stop was set. */
+/* Sends a request and waits for the answer. The caller frees `out` with completion_free in all
+ * cases. After MODEL_ANSWERED, `out` is complete. After MODEL_FAILED, out->error is the reason.
+ * MODEL_STOPPED: watch->stop was set. */
 model_end model_ask(completion *out, net *n, const model *m, slice request,
                     const model_watch *watch);
 

@@ -1,7 +1,6 @@
 /*
  * net.c: sends POST requests with libcurl's multi interface, so that the thread can check `stop`
- * while it waits. Redirects are not followed, so that the conversation goes only to the configured
- * URL.
+ * while it waits. Redirects are not followed, so that a request goes only to the configured URL.
  */
 #include "worker/model/net.h"
 #include <curl/curl.h>
@@ -10,7 +9,7 @@
 #include "base/text.h"
 
 enum {
-    POLL_MS = 50,    /* maximum time between two checks of `stop` and the clock */
+    POLL_MS = 50,    /* maximum wait for bytes between two checks of `stop` and the clock */
     LINGER_MS = 500, /* maximum wait for the end of an answer after NET_DONE */
     IDLE_CONNECTIONS = 4
 };
@@ -20,13 +19,12 @@ struct net {
     CURL *easy;
 };
 
-/* State of a request. */
 typedef struct exchange {
     const net_request *request;
     CURL *easy;
     int64_t last_byte_ms;     /* time of the last bytes received or sent */
     int64_t deadline_ms;      /* deadline of the whole request */
-    int64_t done_deadline_ms; /* deadline after the sink returned NET_DONE; 0: not yet */
+    int64_t done_deadline_ms; /* deadline after NET_DONE; 0: the sink has not returned NET_DONE */
     curl_off_t bytes_moved;
     bool is_aborted;
     net_answer *out;
@@ -98,8 +96,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Records when bytes were last sent or received, including headers and comments of a stream. The
- * idle timeout is counted from this time. */
+/* Records when bytes were last sent or received. The idle timeout begins at this time. Comments in
+ * a stream count too. */
 static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
                        curl_off_t sent)
 {
@@ -113,10 +111,9 @@ static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t
     return 0;
 }
 
-/* Returns the header list for libcurl. NULL: out of memory. */
 static struct curl_slist *list_headers(const net_request *request)
 {
-    /* without this header, libcurl would wait for status 100, which few servers send */
+    /* for large bodies, libcurl would wait for status 100, which few servers send */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 
     for (size_t i = 0; i < NET_HEADERS_MAX && request->headers[i] != NULL && list != NULL; i++) {
@@ -150,7 +147,6 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox-worker");
 }
 
-/* Returns whether to end the transfer now. If the transfer must end, sets x->out to the result. */
 static bool must_stop(exchange *x)
 {
     int64_t now = clock_ms();
@@ -173,7 +169,6 @@ static bool must_stop(exchange *x)
     return true;
 }
 
-/* Returns whether a request that failed with this error would fail again. */
 static bool is_lasting(CURLcode code)
 {
     return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
@@ -181,7 +176,6 @@ static bool is_lasting(CURLcode code)
            code == CURLE_SSL_CACERT_BADFILE;
 }
 
-/* Sets the result of a transfer that libcurl has ended. */
 static void set_result(exchange *x, CURLcode code, const char *error)
 {
     net_answer *out = x->out;

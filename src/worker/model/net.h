@@ -1,6 +1,6 @@
 /*
- * net.h: sends HTTP requests, one at a time for each `net`. Another thread can stop a request. Only
- * net.c uses libcurl.
+ * net.h: sends HTTP requests, one at a time for each `net`. Another thread can stop a request. In
+ * the worker, only net.c uses libcurl.
  */
 #ifndef WORKER_NET_H
 #define WORKER_NET_H
@@ -11,16 +11,16 @@
 enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
-    NET_ANSWERED, /* the answer is complete: check its status */
-    NET_FAILED,   /* no connection, a lost connection, or a timeout */
+    NET_ANSWERED, /* the answer, with any status, is complete, or the sink returned NET_DONE */
+    NET_FAILED,   /* another failure, such as a refused or lost connection, or a timeout */
     NET_ABORTED,  /* the sink returned NET_ABORT */
-    NET_STOPPED,  /* `stop` was set */
-    NET_UNUSABLE  /* invalid URL or certificate, or out of memory: a retry would fail too */
+    NET_STOPPED,  /* another thread set `stop` */
+    NET_UNUSABLE  /* such as an invalid URL or certificate: a retry would probably fail too */
 } net_end;
 
 typedef enum net_sink_result {
     NET_CONTINUE,
-    NET_DONE, /* the sink has all it needs: net_post waits only briefly for the end of the answer */
+    NET_DONE, /* the sink needs no more bytes; net_post waits briefly for the end of the answer */
     NET_ABORT
 } net_sink_result;
 
@@ -34,30 +34,30 @@ typedef struct net_request {
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
-    void (*on_tick)(void *arg); /* called at least about every 50 ms; may be NULL */
+    void (*on_tick)(void *arg); /* called about every 50 ms or more often; may be NULL */
     atomic_int *stop; /* another thread stops the request by setting this to another value than 0 */
 } net_request;
 
 typedef struct net_answer {
     net_end end;
     long status;
-    long retry_after_s; /* 0: no Retry-After */
+    long retry_after_s; /* from the header Retry-After, at most a day; 0: none */
     char error[NET_ERROR_SIZE];
 } net_answer;
 
 typedef struct net net;
 
-/* Call once, before threads start. Returns false if libcurl can't be used. */
+/* The program calls this once, before it starts threads. Returns false if libcurl can't be used. */
 bool net_global_init(void);
 
-/* Makes a `net`, which keeps the connections of one thread for later requests. NULL: out of memory.
- */
+/* Makes a `net`, which one thread uses and which keeps connections for later requests. NULL: out of
+ * memory. */
 net *net_new(void);
 void net_free(net *n);
 
 void net_post(net_answer *out, net *n, const net_request *request);
 
-/* Returns whether a text is an http or https URL with a host, which libcurl can parse. */
+/* Returns true if libcurl can parse the text as an http or https URL with a host. */
 bool net_is_url(const char *url);
 
 #endif

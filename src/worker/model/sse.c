@@ -1,6 +1,6 @@
 /*
  * sse.c: parses server-sent events. Only the field "data" is read. Event names, ids and
- * reconnection times are ignored, because servers of models do not use them.
+ * reconnection times are ignored.
  */
 #include "worker/model/sse.h"
 
@@ -22,8 +22,8 @@ static bool starts_with(slice text, slice start)
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-/* Handles the line in s->line, which has no line end. An empty line passes the data collected so
- * far to the sink. Each line of data is collected with a line feed after it. The last line feed is
+/* Handles the line in s->line, which contains no line end. At an empty line, the data collected so
+ * far is passed to the sink. A line feed is added after each line of data; the last line feed is
  * not passed to the sink. */
 static bool end_line(sse *s)
 {

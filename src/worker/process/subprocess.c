@@ -13,12 +13,11 @@
 #include "worker/process/supervisor.h"
 
 enum {
-    POLL_MS = 20,           /* maximum time between two checks of `stop` and the clock */
+    POLL_MS = 20,           /* maximum wait for pipes between two checks of `stop` and the clock */
     KILL_TIMEOUT_MS = 5000, /* maximum wait for the supervisor to kill all processes */
     CHUNK = 65536
 };
 
-/* State of a command that is running. */
 typedef struct running_command {
     const subprocess_spec *spec;
     subprocess_result *out;
@@ -26,9 +25,9 @@ typedef struct running_command {
     int pipes[SUPERVISOR_FDS];
     size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t kill_deadline_ms; /* 0: the worker has not ordered the end */
+    int64_t kill_deadline_ms; /* 0: the worker has not ordered the end of the command */
     pid_t group;              /* process group of the command; 0: not started */
-    bool has_ended;           /* the supervisor has reported the command's end */
+    bool has_ended;           /* true: the supervisor has reported the command's end */
 } running_command;
 
 static void close_pipe(int *fd)
@@ -44,14 +43,14 @@ static void close_all(int fds[SUPERVISOR_FDS])
         close_pipe(&fds[i]);
 }
 
-/* Returns whether the worker writes to this pipe. The worker reads from all other pipes. */
+/* Returns true if the worker writes to this pipe. The worker reads from all other pipes. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
-/* Makes the pipes. The supervisor later moves its ends to the descriptors 0 to SUPERVISOR_FDS - 1.
- * The supervisor's ends get higher numbers here, so that no dup2 overwrites another end. */
+/* The supervisor later moves its ends of the pipes to the descriptors 0 to SUPERVISOR_FDS - 1. Its
+ * ends get higher numbers here, so that no dup2 overwrites an end that is not yet moved. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -86,7 +85,7 @@ static void write_input(running_command *r)
         close_pipe(&r->pipes[SUPERVISOR_INPUT]);
 }
 
-/* Returns the number of bytes read. Closes the pipe at its end. */
+/* Returns the number of bytes read. Closes the pipe at its end, or after an error. */
 static size_t read_pipe(int *fd, void *to, size_t size)
 {
     ssize_t len = read(*fd, to, size);
@@ -98,7 +97,6 @@ static size_t read_pipe(int *fd, void *to, size_t size)
     return len > 0 ? (size_t)len : 0;
 }
 
-/* Reads standard error and keeps only its last bytes. */
 static void read_errors(running_command *r)
 {
     enum { MOST = SUBPROCESS_ERRORS_MAX - 1 };
@@ -116,9 +114,8 @@ static void read_errors(running_command *r)
     out->errors[out->errors_len] = '\0';
 }
 
-/* Reads a report of the supervisor. If the command can't be started, its end is reported twice, and
- * only the first report is used. If the worker has ordered the end of the command, the reason of
- * this order remains the result. */
+/* If the command can't be started, two reports of its end may arrive: the first one is used. If the
+ * worker has ordered the end of the command, the reason of this order remains the result. */
 static void read_report(running_command *r)
 {
     supervisor_report report;
@@ -157,7 +154,6 @@ static void poll_pipes(running_command *r)
         read_report(r);
 }
 
-/* If a limit is exceeded, orders the supervisor to end the command. */
 static void check_limits(running_command *r)
 {
     const char order = 0;
@@ -179,8 +175,8 @@ static void check_limits(running_command *r)
         close_pipe(&r->pipes[SUPERVISOR_ORDERS]);
 }
 
-/* Returns whether the supervisor still runs or output remains to be read. Returns false once the
- * time for killing is over. */
+/* After the supervisor's end, output is read to its end only if the supervisor has reported the end
+ * of the command. */
 static bool must_wait(const running_command *r)
 {
     if (r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms)
@@ -189,8 +185,8 @@ static bool must_wait(const running_command *r)
            (r->has_ended && (r->pipes[SUPERVISOR_OUTPUT] >= 0 || r->pipes[SUPERVISOR_ERRORS] >= 0));
 }
 
-/* If the supervisor was killed before it reported the end, kills the command's process group here.
- */
+/* If the supervisor ends without a report of the command's end, the worker itself kills the
+ * command's process group. */
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec)
 {
     int theirs[SUPERVISOR_FDS];

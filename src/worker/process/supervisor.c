@@ -1,7 +1,7 @@
 /*
- * supervisor.c: the subreaper of one command. If the parent of a descendant ends, the descendant
- * becomes a child of the supervisor. So the supervisor kills its children until none is left. The
- * supervisor is forked from a process with threads, so it calls only async-signal-safe functions.
+ * supervisor.c: the subreaper of one command. Orphaned descendants become children of the
+ * supervisor. So the supervisor kills its children until none is left. The supervisor is forked
+ * from a process with threads, so it allocates no memory and acquires no locks.
  */
 #include "worker/process/supervisor.h"
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 enum {
     WAIT_MS = 50,    /* maximum duration of one wait for an order or a signal */
-    TERM_WAITS = 10, /* maximum number of waits between SIGTERM and SIGKILL */
+    TERM_WAITS = 10, /* maximum number of waits of WAIT_MS between SIGTERM and SIGKILL */
     LIST_SIZE = 4096,
-    NOT_REAPED = -1 /* the command's status before waitpid has returned it */
+    NOT_REAPED = -1 /* value of the command's status until waitpid has reaped the command */
 };
 
 static void ignore_signal(int number)
@@ -41,7 +41,7 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* sent if the supervisor dies; it may have died before */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no signal is sent if the supervisor has died before */
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(0, SUBPROCESS_NOT_STARTED, errno);
@@ -50,9 +50,9 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
 
 /* --- killing --- */
 
-/* Kills all children in the kernel's list of process ids, in which each id is followed by a space.
- * If the list does not fit into the buffer, the rest is killed in later calls. Returns false if the
- * kernel has no such list. */
+/* Kills the children in the kernel's list of process ids, in which a space follows each id. If the
+ * list does not fit into the buffer, later calls kill the other children. Returns false if the list
+ * can't be read, for example because the kernel has no such list. */
 static bool kill_children(void)
 {
     char list[LIST_SIZE];
@@ -74,9 +74,9 @@ static bool kill_children(void)
     return len >= 0;
 }
 
-/* Kills and reaps children until no descendant is left. When the command is reaped, `status`
- * receives its status. From then on, the command's process id is not used any more, because another
- * process may get it. */
+/* Kills and reaps children until none is left. If the kernel has no list of children, returns when
+ * the command is reaped. When the command is reaped, `status` receives its status. After that, the
+ * command's process id is not used any more, because another process may get this id. */
 static void kill_all(pid_t command, int *status)
 {
     for (;;) {
@@ -96,8 +96,9 @@ static void kill_all(pid_t command, int *status)
     }
 }
 
-/* Waits until the command ends, an order arrives, or `waits` waits are over. Also reaps orphans.
- * Returns true if the command has ended, with its status in `status`. */
+/* Waits until the command ends, an order arrives, the pipe of orders is closed, or `waits` waits
+ * are over. Also reaps orphans. Returns true if the command has ended, with its status in `status`.
+ */
 static bool wait_for_end(pid_t command, int *status, int waits, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
@@ -135,10 +136,10 @@ static void supervise(pid_t command, const sigset_t *wait_mask)
 
 /* --- the process --- */
 
-/* Detaches the supervisor from the worker. The supervisor gets its own session, so that signals
- * such as that of Ctrl-C reach only the worker. Signals are blocked and not ignored, because the
- * command would inherit ignored signals. The worker's descriptors are closed, because the reader of
- * a pipe sees no end of file while a copy of the writing end is open. */
+/* The supervisor gets its own session, so that the signal of Ctrl-C reaches only the worker.
+ * Signals are blocked and not ignored, because the command would inherit ignored signals. The
+ * worker's descriptors are closed, because the reader of a pipe sees no end of file while a copy of
+ * the writing end is open. */
 static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
     struct sigaction action = {.sa_handler = ignore_signal};
@@ -148,7 +149,7 @@ static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mas
             return false;
     closefrom(SUPERVISOR_FDS);
     setsid();
-    prctl(PR_SET_DUMPABLE, 0); /* commands of the same user can't read its memory */
+    prctl(PR_SET_DUMPABLE, 0); /* commands of the same user can't read the supervisor's memory */
     prctl(PR_SET_NAME, SUPERVISOR_NAME);
     sigfillset(wait_mask);
     sigdelset(wait_mask, SIGCHLD);
@@ -173,8 +174,8 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
         exec_command(argv, environment, self);
     if (command < 0)
         report(0, SUBPROCESS_NOT_STARTED, errno);
-    /* The supervisor closes its copies of the standard streams, so that the worker sees the end of
-     * the pipes when the command closes them. */
+    /* While the supervisor has copies of the standard streams, the worker would not see the end of
+     * these pipes when the command closes them. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);

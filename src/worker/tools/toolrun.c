@@ -1,6 +1,6 @@
 /*
- * toolrun.c: runs commands, URLs and abilities. Output that is valid JSON is stored as JSON; any
- * other output is stored as a JSON string.
+ * toolrun.c: runs commands, URLs and abilities. If the output of a tool is JSON, nested at most
+ * DEPTH_MAX levels, the result is this JSON. The result of any other output is a JSON string.
  */
 #include "worker/tools/toolrun.h"
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
 
-/* Environment variables that a command inherits. The database's password and the model's key are
- * not among them. */
+/* The environment variables that a command inherits from the worker. Variables that may contain the
+ * database's password or the model's key are not passed on. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]), OWN_COUNT = 3 };
@@ -25,7 +25,7 @@ void tool_set_failed(tool_outcome *outcome)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* Appends text, in which U+FFFD replaces each byte of invalid UTF-8. */
+/* U+FFFD replaces each byte that is not part of valid UTF-8. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
@@ -82,8 +82,8 @@ static void add_variable(environment *e, const char *name, const char *value)
     buf_free(&text);
 }
 
-/* Fails a call whose command did not succeed. The reason consists of `how`, the number in `r`, and
- * the end of the command's standard error. */
+/* The reason of the failure consists of `how`, r->number, and the end of the command's standard
+ * error. */
 static void fail_after_exit(tool_outcome *out, const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
@@ -190,9 +190,8 @@ static void run_url(tool_outcome *out, const tool_call *call)
 
 /* --- abilities --- */
 
-/* Appends the input of an ability. In calls of task:spawn, the running task becomes the parent of
- * the new task, unless the model names a parent. The end of the new task then wakes the running
- * task. */
+/* In calls of task:spawn, the running task becomes the parent of the new task, unless the model
+ * names a parent. So the running task, if it waits, is woken by the end of the new task. */
 static void put_ability_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
@@ -227,8 +226,8 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
-/* The arguments of commands and URLs are checked against the tool's schema here. cardbox_invoke
- * checks those of abilities. */
+/* The arguments of commands and URLs are checked against the tool's schema here. cardbox_invoke()
+ * checks the arguments of abilities. */
 void tool_run(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

@@ -12,7 +12,7 @@
 
 enum {
     TOOL_REASON_SIZE = 400,
-    TOOL_DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte of the output may become a JSON escape */
+    TOOL_DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* each byte of the output may become a JSON escape */
 };
 
 typedef struct tool_call {
@@ -26,13 +26,13 @@ typedef struct tool_call {
 
 typedef struct tool_outcome {
     bool has_failed;
-    bool is_stopped; /* the call was ended by `stop`: its effect is unknown */
+    bool is_stopped; /* tool_call.stop ended the call, so the effect of the call is unknown */
     char reason[TOOL_REASON_SIZE];
-    buf details; /* JSON: the result, or {"error":...}; the caller initialises it with
+    buf details; /* JSON: the result, or {"error":...}; the caller initialises this buffer with
                     BUF_INIT(TOOL_DETAILS_MAX) */
 } tool_outcome;
 
-/* Runs a tool call and sets its outcome. */
+/* Runs a tool call and sets `out`. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
 /* Marks a call as failed, and replaces its result by the reason, which is made from a printf format

@@ -25,8 +25,8 @@ void tools_put_api_name(buf *out, slice name)
         buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
 }
 
-/* Makes the name of a tool for the model's API. Returns false if this name would be empty or too
- * long, or if `name` has a character that is not allowed. */
+/* Returns false if the name in the model's API would be empty or too long, or if `name` has a
+ * character that is not allowed. */
 static bool set_api_name(char out[TOOL_API_NAME_MAX + 1], const char *name)
 {
     static const char ALLOWED[] = ":_-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -48,8 +48,7 @@ const tool *tools_find(const tools *list, slice api_name)
     return NULL;
 }
 
-/* Two tools whose names are equal in the model's API, such as "a:b" and "a__b", are an error: the
- * operator must rename one. */
+/* Two tools whose names are equal in the model's API, such as "a:b" and "a__b", are an error. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size)
 {
     tool *added = &list->at[list->count];
@@ -89,7 +88,7 @@ static bool add_ability(tools *list, slice id, char *error, size_t size)
                              "there is no ability \"%.*s\": see `cardbox ability list`",
                              (int)id.len, id.ptr);
     buf description = BUF_INIT(SIZE_MAX / 4);
-    scan_decode(&description, bus_description(ability).text); /* compiled in, so it is valid */
+    scan_decode(&description, bus_description(ability).text); /* this text is compiled in */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
                     .description = arena_keep(&list->memory, &description).ptr,

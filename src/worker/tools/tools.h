@@ -21,12 +21,12 @@ typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY } tool_kind;
 
 typedef struct tool {
     tool_kind kind;
-    const char *name;                     /* name in the ledger and the tools file */
+    const char *name;                     /* name in the ledger */
     char api_name[TOOL_API_NAME_MAX + 1]; /* name in the model's API: ':' is replaced by "__" */
     const char *description;
     slice parameters;      /* a JSON Schema without white space */
-    const char *unchecked; /* keywords of `parameters` that are not checked, separated by commas */
-    char **argv;           /* arguments of a command, ended by NULL; argv[0] is a path */
+    const char *unchecked; /* keywords of `parameters` that are not checked, for the log */
+    char **argv;           /* for TOOL_COMMAND: arguments, then NULL; argv[0] is a path */
     const char *url;
     long time_ms;
     long output_max; /* bytes */
@@ -42,25 +42,26 @@ void tools_init(tools *list);
 void tools_free(tools *list);
 
 /* Adds the tools of a tools file: {"tools":[{"name","description","parameters",
- * "command"|"url","timeout_ms","output_max"}]}. A command without a '/' is searched in `path`, a
- * list of folders like $PATH. Returns false if the file is invalid, with the reason in `error`. */
+ * "command"|"url","timeout_ms","output_max"}]}. A program without a '/' is searched in `path`, a
+ * list of folders like $PATH. Returns false on failure, with the reason in `error`. */
 bool tools_read(tools *list, slice text, const char *path, char *error, size_t size);
 
 /* Adds a copy of a tool and makes its name for the model's API. The texts of the tool are not
  * copied and must outlive the list. Returns false on failure, with the reason in `error`. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
-/* Adds abilities as tools. `ids` are the names of the abilities, separated by commas. */
+/* Adds abilities as tools. `ids` contains the ids of the abilities, separated by commas. Returns
+ * false on failure, with the reason in `error`. */
 bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
-/* Copies a schema into the memory of the list, without the white space between tokens. ptr NULL:
- * out of memory. */
+/* Copies a schema into the memory of the list, without the white space between tokens. If memory is
+ * exhausted, the ptr of the result is NULL. */
 slice tools_copy_schema(tools *list, slice schema);
 
 /* Appends a tool's name for the model's API: ':' is replaced by "__". */
 void tools_put_api_name(buf *out, slice name);
 
-/* Returns the tool with this name in the model's API; NULL: none. */
+/* Returns the tool that has this name in the model's API; NULL: no tool has this name. */
 const tool *tools_find(const tools *list, slice api_name);
 
 /* Appends the JSON array of all tools, in the format for requests to the model. */

@@ -1,7 +1,7 @@
 /*
- * tools_file.c: reads a tools file. Unknown and repeated members are errors. Messages about a tool
- * contain its name and its index. The schema of a tool is copied as text, so that its numbers and
- * the order of its members are unchanged.
+ * tools_file.c: reads a tools file. Unknown and repeated members of a tool are errors. Messages
+ * about a tool contain its index in the file, and its name if it has one. The schema of a tool is
+ * copied as text, so that the numbers and the order of the members in the schema are unchanged.
  */
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -14,17 +14,16 @@
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64, UNCHECKED_MAX = 4096 };
 
-/* State of reading a tools file. */
 typedef struct reader {
     tools *list;
     const char *path;
     size_t number;    /* index of the current tool in the file */
-    const char *name; /* name of the current tool; NULL: not read yet, or it has none */
+    const char *name; /* name of the current tool; NULL: no name was read */
     char *error;
     size_t size;
 } reader;
 
-/* The members of a tool, which json_unpack_ex fills in. NULL: absent. */
+/* The members of a tool in the file, which json_unpack_ex fills in. NULL: the member is absent. */
 typedef struct members {
     const char *name, *description, *url;
     json_t *parameters, *command, *time_ms, *output_max;
@@ -52,11 +51,11 @@ static char *copy(reader *r, const char *text)
 
 /* --- limits, programs --- */
 
-/* Reads a limit: an integer from 1 to `most`, which may be written as 5.0. If `value` is NULL,
- * `out` is unchanged. */
+/* Reads an integer from 1 to `most`, which may be written as 5.0. If `value` is NULL, `out` is
+ * unchanged. */
 static bool read_limit(reader *r, long *out, const json_t *value, long most, const char *name)
 {
-    double number = json_number_value(value); /* 0 if it is not a number */
+    double number = json_number_value(value); /* 0 if `value` is not a number */
 
     if (value == NULL)
         return true;
@@ -72,8 +71,7 @@ static bool is_program(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Returns the path of a command's program; NULL: not found. The path is searched only once, when
- * the worker starts. */
+/* Programs are searched only once, when the worker starts. */
 static char *find_program(reader *r, const char *name)
 {
     char full[PATH_SIZE];
@@ -119,8 +117,8 @@ static bool read_command(reader *r, tool *t, const json_t *command)
 
 /* --- schemas --- */
 
-/* Checks and copies a tool's schema. `parameters` is its text in the file, and `read` is the same
- * as parsed JSON; NULL: absent. */
+/* Checks and copies a tool's schema. `parameters` is the text of the schema in the file, and `read`
+ * is the parsed schema; NULL: the tool has no schema. */
 static bool read_schema(reader *r, tool *t, const json_t *read, slice parameters)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -181,7 +179,7 @@ static bool read_tool(reader *r, json_t *object, slice text)
     return tools_add(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
 }
 
-/* Reads {"tools":[...]}. Other members beside "tools" are errors, because a later version may give
+/* Reads {"tools":[...]}. Members other than "tools" are errors, because a later version may give
  * them a meaning. */
 static bool read_tools(reader *r, json_t *whole, slice text)
 {
