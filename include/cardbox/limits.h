@@ -57,9 +57,9 @@
  * larger than rows of cards. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 
-/* Maximum bytes of a task's completion status, such as "failed: " and a reason. The status is an
- * index key. cardbox_task_update cuts a longer status. */
-#define CARDBOX_TASK_STATUS_MAX 1024
+/* Maximum bytes of a task's completion status, such as "failed: " and a reason. An
+ * index has only its first 100 characters. cardbox_task_update cuts a longer status. */
+#define CARDBOX_TASK_STATUS_MAX 65536
 
 /* Maximum bytes of a worker's name, which is an index key. */
 #define CARDBOX_WORKER_NAME_MAX 255

@@ -566,8 +566,9 @@ def test_queries_of_tasks():
     assert query(limit=1, offset=1) == (ids[1:2], 4)
     assert query(offset=9) == ([], 4)
     failed = [a_task(parentTaskId=parent, createdAt=2000 + i, updatedAt=2000, completionStatus=status)["id"]
-              for i, status in enumerate(("failed: too often", "failed", "failure"))]
-    assert query(state="failed") == ([failed[1], failed[0]], 2)
+              for i, status in enumerate(("failed: too often", "failed", "failure", "failed badly"))]
+    assert query(state="failed") == query(completionStatus="failed") == ([failed[1], failed[0]], 2)
+    assert query(completionStatus="failed: too often") == ([failed[0]], 1)
     assert query(state="waiting") == (ids, 3)
     assert query(state="running") == ([], 0)
     refused("ldg:task:query", {"state": "asleep"}, 422, "invalid_input", "/state")
@@ -728,6 +729,15 @@ def without_nulls(value, schema):
     inner = schema.get("properties", {})
     return {name: without_nulls(member, inner.get(name, {})) for name, member in value.items()
             if member is not None or name not in inner or name in schema.get("required", [])}
+
+
+def test_long_texts_of_errors():
+    parent, text = a_task()["id"], "failed: " + "x" * (65536 - 8)
+    long = a_task(parentTaskId=parent, completionStatus=text)["id"]
+    a_task(parentTaskId=parent, completionStatus=text[:-1])
+    assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["tasks"][0]["id"] == long
+    assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["total"] == 1
+    assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": "failed"})["total"] == 2
 
 
 def test_null_is_not_given():

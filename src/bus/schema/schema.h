@@ -52,8 +52,9 @@ typedef struct schema_errors {
 } schema_errors;
 
 /* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
- * the errors in `out`, which may be NULL, and in the message. In each object, missing members are
- * reported first. A known member that occurs twice is an error. Unsupported keywords accept every
+ * the errors in `out`, which may be NULL, and in the message.
+ *
+ * In each object, missing members are reported first. A known member that occurs twice is an error. Unsupported keywords accept every
  * value. In a schema with such keywords, oneOf accepts several matches, and additionalProperties
  * beside patternProperties and items beside prefixItems are ignored. If `null_is_absent` is set, a
  * member that is not required may be null, whatever its schema. */

@@ -286,9 +286,9 @@ static void show_end(watcher *w, const cardbox_task_event *e)
 
     clear_preview(w);
     fputs(term_on(style), stdout);
-    print_cut(state, CARDBOX_TASK_STATUS_MAX);
+    print_cut(state, VALUE_COLUMNS);
     printf("%s after %.1f s", term_off(style), (double)(e->at - w->start_ms) / 1000);
-    print_cut(slice_of(e->how + state.len), CARDBOX_TASK_STATUS_MAX);
+    print_cut(slice_of(e->how + state.len), VALUE_COLUMNS);
     if (e->text != NULL && *e->text != '\0') {
         fputs(": ", stdout);
         print_cut(slice_of(e->text), VALUE_COLUMNS);
