@@ -10,6 +10,10 @@
  *
  * These keywords follow the rules that the versions 2020-12 and draft 7 share. `pattern` is not
  * supported, because C's regular expressions differ from those of JSON Schema.
+ *
+ * Unsupported keywords accept every value. In a schema with such keywords, oneOf accepts several
+ * matches, and additionalProperties beside patternProperties and items beside prefixItems are
+ * ignored.
  */
 #ifndef BUS_SCHEMA_H
 #define BUS_SCHEMA_H
@@ -52,12 +56,9 @@ typedef struct schema_errors {
 } schema_errors;
 
 /* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
- * the errors in `out`, which may be NULL, and in the message.
- *
- * In each object, missing members are reported first. A known member that occurs twice is an error. Unsupported keywords accept every
- * value. In a schema with such keywords, oneOf accepts several matches, and additionalProperties
- * beside patternProperties and items beside prefixItems are ignored. If `null_is_absent` is set, a
- * member that is not required may be null, whatever its schema. */
+ * the errors in `out`, which may be NULL, and in the message. A known member that occurs twice is
+ * an error. If `null_is_absent` is set, a member that is not required may be null, whatever its
+ * schema. */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                bool null_is_absent, cardbox_error *err);
 
