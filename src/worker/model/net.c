@@ -154,8 +154,9 @@ static bool must_stop(exchange *x)
 
     if (atomic_load(x->request->stop) != 0) {
         out->end = NET_STOPPED;
-    } else if (x->done_deadline_ms > 0 && now >= x->done_deadline_ms) {
+    } else if (x->done_deadline_ms > 0) { /* the answer is complete: no other deadline counts */
         out->end = NET_ANSWERED;
+        return now >= x->done_deadline_ms;
     } else if (now >= x->deadline_ms) {
         out->end = NET_FAILED;
         format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",
