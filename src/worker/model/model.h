@@ -22,7 +22,7 @@ typedef struct model {
 typedef struct model_watch {
     void (*on_text)(void *arg, slice text);          /* receives a part of the answer's text */
     void (*on_retry)(void *arg, const char *reason); /* the attempt failed: its text is invalid */
-    void (*on_tick)(void *arg); /* called about every 50 ms or more often during an attempt */
+    void (*on_tick)(void *arg); /* model_ask calls it at least about every 50 ms in an attempt */
     void *arg;
     atomic_int *stop;
 } model_watch;
