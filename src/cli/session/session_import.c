@@ -50,7 +50,7 @@ typedef struct beginning {
     bool is_named;   /* a header with an id was found, before other objects */
     bool is_project; /* an object has a string "kind", as rows of `cardbox export` have */
     bool has_object; /* an object was found that is not a header */
-    uint64_t bad;    /* number of the first line without header and entry; 0: there is none */
+    uint64_t bad; /* number of the first line that is no header, no entry and not blank; 0: none */
     const char *reason; /* why the line `bad` is bad */
 } beginning;
 
