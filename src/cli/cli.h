@@ -116,7 +116,7 @@ typedef struct cli_command {
      * line before it. */
     const char *examples;
     const opt_spec *options;
-    bool project_optional; /* the command accepts --project, but does not require it */
+    bool project_optional; /* true: the command accepts --project, but does not require it */
     cli_origin origins[CLI_ORIGINS_MAX]; /* the last origin has a NULL field */
     /* Checks the options before `run`. Returns false after it has printed a usage error. May be
      * NULL. */

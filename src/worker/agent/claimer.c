@@ -1,7 +1,7 @@
 /*
- * claimer.c: the thread that claims tasks while slots are free. The thread claims tasks when it
- * starts, after notifications, after claims that returned as many tasks as requested, and after
- * poll intervals.
+ * claimer.c: the thread that claims tasks while slots are free. The thread claims tasks, for
+ * example, when it starts, after a notification, after a claim that returned as many tasks as
+ * requested, and after each poll interval.
  */
 #include <sys/eventfd.h>
 #include "base/clock.h"

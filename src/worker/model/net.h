@@ -12,7 +12,7 @@ enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
     NET_ANSWERED, /* the answer, with any status, is complete, or the sink returned NET_DONE */
-    NET_FAILED,   /* another failure, such as a refused or lost connection, or a timeout */
+    NET_FAILED,   /* a failure such as a refused or lost connection, or a timeout */
     NET_ABORTED,  /* the sink returned NET_ABORT */
     NET_STOPPED,  /* another thread set `stop` */
     NET_UNUSABLE  /* a failure that a retry would probably repeat, such as an invalid URL */
