@@ -96,8 +96,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Records when bytes were last sent or received. The idle timeout begins at this time. Comments in
- * a stream count too. */
+/* Records when bytes were last sent or received. The idle timeout begins at this time. */
 static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
                        curl_off_t sent)
 {

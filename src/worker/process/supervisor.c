@@ -41,7 +41,7 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no signal is sent if the supervisor has died before */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(0, SUBPROCESS_NOT_STARTED, errno);
