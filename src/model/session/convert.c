@@ -16,8 +16,8 @@ typedef struct conversion {
     string_map calls; /* maps call ids to indexes in `names` */
     slice *names;     /* names of tools, as JSON */
     size_t name_count, name_capacity;
-    size_t not_in_context; /* number of entries without a full counterpart */
-    session_position at;   /* the present position in the converted file */
+    size_t not_in_context;
+    session_position at;
     arena *memory;
 } conversion;
 
