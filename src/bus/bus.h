@@ -111,8 +111,8 @@ void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *
  * Begins a call: checks the input against the schema and reads it into the plan. scan_check must
  * have accepted `input` with the depth BUS_DEPTH_MAX. `input` must exist as long as the call; kind
  * SCAN_NONE means {}. Returns CARDBOX_INVALID if the input is invalid; the message names the
- * member. Other statuses come from the ability's read function. The caller must call bus_end in all
- * cases.
+ * member. Other errors: CARDBOX_NOMEM, and errors of the ability's read function. The caller must
+ * call bus_end in all cases.
  */
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err);
