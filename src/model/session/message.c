@@ -208,7 +208,8 @@ static bool add_image(context *ctx, context_message *message, const scan_value *
     return true;
 }
 
-/* Returns false, with nothing added, if such a block can't be sent in a message of this role. */
+/* Adds a block to a message. Returns false, with nothing added, if the block can't be sent in a
+ * message of this role. */
 static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];
