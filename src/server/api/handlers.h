@@ -34,8 +34,8 @@ request_handler handle_session_diff, handle_session_context;
 route_scope ability_scope(const request *r);
 
 /* True if /readyz answers 200: the server is not stopping, no connection to the primary fails the
- * check of the database, requests can be authorised, and at least one loop has a usable connection
- * to the primary in each group. */
+ * check of the database, and requests can be authorised. Also, at least one loop must have a usable
+ * connection to the primary in each group. */
 bool handler_is_ready(const server_state *server);
 
 /* Begins a validation of the request, which the caller ends with handler_end_validation. */
