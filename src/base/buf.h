@@ -27,9 +27,8 @@ typedef struct buf {
  * buffer has failed. */
 bool buf_reserve(buf *b, size_t more);
 
-/* buf_add appends bytes. buf_add is inline, because answers are built of many short texts, and
- * calls buf_add_slowly for bytes that do not fit into the allocated memory, and for a failed
- * buffer. */
+/* buf_add appends bytes. buf_add is inline, because answers are built of many short texts. It calls
+ * buf_add_slowly for bytes that do not fit into the allocated memory, and for a failed buffer. */
 void buf_add_slowly(buf *b, const void *bytes, size_t len);
 static inline void buf_add(buf *b, const void *bytes, size_t len)
 {
