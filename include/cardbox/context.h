@@ -37,8 +37,9 @@ typedef struct cardbox_context_options {
 /**
  * Builds the context of an entry: the messages for a model that continues the session after this
  * entry. The last compaction on the path to the entry replaces the entries that it summarizes. Tool
- * calls and tool results are paired so that the model's API accepts them. The bytes of the messages
- * depend only on the entries. Runs one statement.
+ * calls and tool results are paired so that the model's API accepts them. One release of the
+ * library makes the same bytes of messages from the same path in the same format. Runs one
+ * statement.
  *
  * @param out         receives the context
  * @param db          any handle
