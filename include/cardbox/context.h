@@ -115,7 +115,7 @@ CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
  *
  * @param context  a context
  * @return a JSON array of text blocks, borrowed until cardbox_context_free; NULL: the context has
- * no system text or another format
+ * no system text, or its format is not CARDBOX_FORMAT_ANTHROPIC
  *
  * Thread safety: any thread, but only one thread at a time may use a context.
  */

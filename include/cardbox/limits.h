@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Maximum bytes of a tenant (project) id; the minimum is 1. Such an id fits in a segment of a URL
- * path and in an index row. */
+/* Maximum bytes of a tenant (project) id; the minimum is 1. A tenant id of this length fits in a
+ * segment of a URL path and in an index row. */
 #define CARDBOX_TENANT_MAX 255
 
 /* Maximum bytes of a card id; the minimum is 1. Two card ids and a tenant id fit in a third of an
@@ -53,7 +53,7 @@
 #define CARDBOX_BOX_IDS_MAX 2147483647
 
 /* Maximum number of boxes that one statement of cardbox_card_boxes examines. Some of the segments
- * (64 ids each) that the statement searches count as boxes too. This limit is below
+ * (64 ids each) that the statement searches count as boxes too. CARDBOX_BOXES_WALK_MAX is below
  * CARDBOX_LIST_WALK_MAX, because rows of boxes and segments are larger than rows of cards. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 

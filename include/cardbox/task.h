@@ -157,7 +157,7 @@ typedef struct cardbox_claim {
     int32_t failed_calls; /**< number of calls that the previous worker left open; the claim has set
                              them to failed */
     bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts. Only
-                      one claim returns such a task */
+                      one claim returns this failed task */
 } cardbox_claim;
 
 /**
