@@ -1,5 +1,5 @@
--- upsert_card: writes a card. A card with the same id may already be stored, or another
--- card that is a result of the same tool call.
+-- upsert_card: writes a card. A card with the same id may already be stored, or another card that is a
+-- result of the same tool call.
 --   strict    If a stored card differs: true: a conflict; false: the card is repaired, unless it is sealed.
 --   restore   Whether a deleted or expired card is restored; false: the outcome is 6.
 --   waits     Whether to wait for a card that another transaction has locked.
