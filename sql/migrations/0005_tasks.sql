@@ -139,7 +139,7 @@ CREATE TYPE cardbox.claimed_task AS (
 );
 
 -- The type of a row that follow_tasks() returns. The column `what` is that of an event, or 'chunk' for a chunk of a
--- message, or 'more' if a limit cut the result.
+-- message, or 'more' if a limit may have cut the result.
 CREATE TYPE cardbox.task_stream_row AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );
