@@ -8,7 +8,7 @@
 --   2  unchanged
 --   3  updated
 --   4  the object exists with other values
---   5  there is no such task
+--   5  the parent task of a task, or the task of a message or call, does not exist
 --   6  the call's task has no such message
 --   7  save_task() or save_call() does not allow this change of the status
 --   9  the task is finished, so no call can be opened
