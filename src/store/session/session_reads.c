@@ -77,8 +77,8 @@ static bool fill_session(void *entry, arena *memory, const store_rows *rows, int
     return true;
 }
 
-/* Makes a result of up to `limit` rows. More rows mean that there is a next page. The result owns
- * the rows; on failure they are freed. */
+/* Makes a result of up to `limit` rows. If there are more rows than `limit`, there is a next page.
+ * The result owns the rows; on failure they are freed. */
 static cardbox_status sessions_new(cardbox_sessions **out, store_rows *rows, size_t limit,
                                    cardbox_error *err)
 {
