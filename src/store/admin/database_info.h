@@ -8,13 +8,13 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* Returns the number that identifies a database cluster, from the rows of the statement
- * cluster_identity. WAL positions of two servers can be compared only if both have the same number.
- * Returns 0 if there is no row, or if the server is a standby but `is_standby` is false, or a
- * primary but `is_standby` is true. */
+/* Returns the number in the rows of the statement cluster_identity, which a primary and its
+ * standbys have in common for the same database, timeline and role. WAL positions of two servers
+ * can be compared only if both have the same number. Returns 0 if there is no row, or if the server
+ * is a standby but `is_standby` is false, or a primary but `is_standby` is true. */
 int64_t cluster_identity_of(const store_rows *rows, bool is_standby);
 
-/* Reads the number that identifies the cluster of a primary; 0: the server is a standby, or the
+/* Reads the number of cluster_identity_of from a primary; 0: the server is a standby, or the
  * statement failed. */
 cardbox_status cluster_identity_get(int64_t *out, cardbox *db, cardbox_error *err);
 

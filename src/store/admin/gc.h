@@ -56,7 +56,7 @@ cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t reten
 
 /* The database session that blocks gc. */
 typedef struct gc_blocker {
-    char text[CARDBOX_MESSAGE_SIZE]; /* describes the session, with a remedy */
+    char text[CARDBOX_MESSAGE_SIZE]; /* a message that describes the session, with a remedy */
     int pid;                         /* process id of its backend; 0: no such session was found */
     char application[64];
     int64_t transaction; /* id of the transaction that holds the lock of gc; 0: unknown, or the

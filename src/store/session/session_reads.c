@@ -320,7 +320,7 @@ static cardbox_status make_entries(cardbox_entries **out, store_rows *rows, card
     return entries_finish(out, made, CARDBOX_OK, err);
 }
 
-/* Fails if the session or the entry of an empty list does not exist. */
+/* For an empty list: fails if its session, or the entry that its page names, does not exist. */
 static cardbox_status check_exists(cardbox *db, const session_page *page, cardbox_error *err)
 {
     const session_path_read read = {

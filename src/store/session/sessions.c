@@ -397,7 +397,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
 
 void session_export_read_path(session_export_row *out, const store_rows *rows, int row)
 {
-    enum { ID_IS_MADE = 1 }; /* a bit of `extra`; bit 2 means that the target is an index */
+    enum { ID_IS_MADE = 1 }; /* a bit of `extra`: the entry's JSON has no id */
     session_node_row node;
 
     session_node_read(&node, rows, row);

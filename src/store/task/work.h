@@ -49,8 +49,8 @@ typedef struct task_write {
     size_t message_count, call_count;
     cardbox_ending ending;
     slice status; /* for CARDBOX_FINISHED: the completion status */
-    int64_t seen; /* seq of the last message that the turn has read: a newer one of a user keeps the
-                     lease from ending; negative: not checked */
+    int64_t seen; /* seq of the last message that the turn has read: a newer one of a user prevents
+                     that the task is finished or put to sleep; negative: not checked */
     bool awaits;  /* for CARDBOX_FINISHED: if subtasks are unfinished, the task is put to sleep, not
                      finished */
     int64_t until_ms; /* for CARDBOX_SLEEPS: when the task can run again; 0: when a message or the
