@@ -122,7 +122,7 @@ typedef struct task_row {
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* number of messages; number of the last event, counted from 1 */
     bool has_wake;
-    int64_t wake_micros; /* when the task may be claimed, or when its lease ends */
+    int64_t wake_micros; /* when the lease ends or, without a lease, when the task becomes due */
     int32_t attempts;
 } task_row;
 
