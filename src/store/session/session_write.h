@@ -27,8 +27,8 @@ void session_create_params(params *p, const session_create *create);
 cardbox_status session_header_prepare(slice *header, slice session, slice cwd, arena *memory,
                                       cardbox_error *err);
 
-/* CARDBOX_OK; CARDBOX_CONFLICT: the session exists, or has the other dialect. `version` may be
- * NULL. */
+/* CARDBOX_OK; CARDBOX_CONFLICT: the session exists, and may_exist or any_dialect does not permit
+ * that. `version` may be NULL. */
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err);
 
@@ -128,7 +128,7 @@ void session_import_params(params *p, const session_batch *batch);
  * row for each line follows in the batch's order, unless an append was rejected as a whole. */
 typedef struct session_written {
     slice outcome;
-    int64_t version;     /* the session's version after the write, or after a failure */
+    int64_t version;     /* the session's current version, also if nothing was written */
     int64_t created;     /* imports: creation time of the session, in microseconds since 1970 */
     int64_t diverged_at; /* imports: number of the first line that differs from the stored one;
                             negative: none */
