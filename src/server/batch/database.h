@@ -36,7 +36,7 @@ typedef struct database_side {
     int first_ranks; /* lower ranks are those of the first connections of each group of each loop; 0
                         for standbys */
     int ranks;       /* number of connections of all loops, and of ranks */
-    atomic_int open_max;              /* connections with a lower rank may be open */
+    atomic_int open_max;              /* connections whose rank is below this number may be open */
     atomic_int open_count;            /* number of open connections of the loops */
     atomic_llong up_ms, last_lost_ms; /* up_ms: when usable_count last rose from 0. last_lost_ms:
                                          when it last fell to 0 */

@@ -16,9 +16,10 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* after quick_connections(), another connection is used if all busy connections
-                    have been busy for 2 ms. Before that, requests wait: one large batch costs less
-                    than many small ones */
+    /* if quick_connections() connections of a group are busy, a further one is used only when all
+     * busy ones have been busy for this time. Before that, requests wait: one large batch costs
+     * less than many small ones */
+    SLOW_MS = 2,
     AUTH_WATCHER_WAIT_MS = 20, /* pause between two checks whether the auth watcher is connected */
     DATABASE_WAIT_MS = 100,    /* pause between two checks whether the database is reachable */
     /* Longest wait of the first connections of the groups for the auth watcher's connection. */
@@ -263,7 +264,8 @@ static bool loops_are_complete(const server_state *server, bool of_standby)
     return true;
 }
 
-/* A connection of any loop to the primary counts, but only connections of this loop to standbys. */
+/* For the primary: whether any loop has a usable connection to it. For standbys: whether this loop
+ * has an open connection to one. */
 static bool database_is_reachable(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -365,8 +367,8 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* True if a connection is down because slots.c does not allow it, or because attempts to open it
- * keep failing although another connection became usable. */
+/* True if a connection is down, and slots.c does not allow it, or AWAY_AFTER_FAILURES attempts to
+ * open it have failed and no connection has become usable in the last AWAY_AFTER_MS. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->side, conn->rank))
@@ -376,8 +378,8 @@ static bool is_refused(const db_conn *conn)
 }
 
 /* Examines the loop's own connections before database_is_away(), which may still count another
- * loop's connection as usable after the database has become incompatible. The group's first
- * connection decides whether PostgreSQL rejects the group's connections. */
+ * loop's connection as usable after the database has become incompatible. A group counts as refused
+ * if is_refused() is true for its first connection. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
     const db_conn_span *span = &conns->group[group];
@@ -423,7 +425,7 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    /* when all connections before this one have been busy for SLOW_MS */
+    /* when all busy connections examined so far will have been busy for SLOW_MS */
     int64_t slow_ms = INT64_MIN;
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];

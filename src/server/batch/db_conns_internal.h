@@ -9,7 +9,8 @@
 
 enum {
     AWAY_AFTER_FAILURES = 2, /* failed attempts to connect after which the database is away */
-    AWAY_AFTER_MS = 1000     /* time without a usable connection after which it is away, too */
+    /* the database is also away after this time without a usable connection */
+    AWAY_AFTER_MS = 1000
 };
 
 struct db_conn {
@@ -79,7 +80,8 @@ static inline bool db_conn_is_usable(const db_conn *conn)
 
 /* --- db_conn_state.c --- */
 
-/* Makes checks of the standbys due if the identity of the primary has changed. */
+/* If the primary's identity has changed, makes this loop check its connections to standbys again.
+ */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms);
 
 /* The only function that changes the state of a connection. */

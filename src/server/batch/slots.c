@@ -11,7 +11,7 @@
 
 enum {
     GROUPS = DB_STANDBY, /* number of groups of connections to the primary */
-    /* the first connections of loop 0, which are closed only for the auth watcher */
+    /* number of the first connections of loop 0, which slots.c closes only for the auth watcher */
     OPEN_LEAST = GROUPS,
     SPARED = 2,            /* slots that are left to other programs, such as the command line */
     PLENTY = 5,            /* every 4 free slots above 5 raise open_max by 1 more */

@@ -21,13 +21,14 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
  * requests. */
 bool slots_allow(const database_side *side, int rank);
 
-/* Returns whether slots are so scarce that a loop may have no connections. The loop's clients get
- * 503 and are disconnected, so that they connect to other loops. */
+/* Returns whether slots are so scarce that the loop with the number `loop` may not open any
+ * connection to the primary. The loop's clients get 503 and are disconnected, so that they connect
+ * to other loops. */
 bool slots_loop_has_none(const server_state *server, size_t loop);
 
-/* slots_any_loop_serves returns whether a loop has a usable connection of each group to the
- * primary. slots_all_loops_serve returns whether all loops do, except those that may have no
- * connections. */
+/* slots_any_loop_serves returns whether at least one loop has a usable connection of each group to
+ * the primary. slots_all_loops_serve ignores loops for which slots_loop_has_none returns true, and
+ * returns whether all other loops have one. */
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
