@@ -13,9 +13,10 @@
 #include "store/admin/role.h"
 
 enum {
-    CHECK_MS = 750,   /* pause after a poll that succeeded */
-    RETRY_MS = 200,   /* pause after a poll that failed */
-    ROLE_MS = 3000,   /* pause between two reads of the role's rights, or of the free slots */
+    CHECK_MS = 750, /* pause after a poll that succeeded */
+    RETRY_MS = 200, /* pause after a poll that failed */
+    /* pause between two reads of the role's rights, and between two counts of the free slots */
+    ROLE_MS = 3000,
     TIMEOUT_MS = 2000 /* connect timeout and statement_timeout of the thread's connection */
 };
 
@@ -32,7 +33,7 @@ struct auth_watcher {
     bool logged_failure;     /* the last poll failed, and the failure was logged */
     bool logged_excess;      /* the role has too many rights, and that was logged */
     bool is_standby;         /* --dsn leads to a standby, and that was logged */
-    bool logged_no_identity; /* reading the cluster identity failed last, and that was logged */
+    bool logged_no_identity; /* the last read of the cluster identity failed, and that was logged */
 };
 
 static bool has_changed(bool *logged, bool now)

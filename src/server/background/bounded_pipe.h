@@ -11,8 +11,8 @@
 
 typedef struct bounded_pipe bounded_pipe;
 
-/* Creates a pipe of `size` bytes. After the loop has found the pipe empty or full, the thread
- * writes to the eventfd `wake_fd` when the loop can continue. NULL: out of memory. */
+/* Creates a pipe of `size` bytes. If the loop has found the pipe empty or full, the thread writes
+ * to the eventfd `wake_fd` as soon as the loop can continue. NULL: out of memory. */
 bounded_pipe *bounded_pipe_new(size_t size, int wake_fd);
 void bounded_pipe_free(bounded_pipe *p);
 
@@ -40,7 +40,7 @@ bool bounded_pipe_is_ready(bounded_pipe *p);
 
 /* --- either side --- */
 
-/* Marks the end of the bytes: after the bytes in the pipe, bounded_pipe_take returns 0. */
+/* Marks the end of the bytes: when the pipe is empty, bounded_pipe_take then returns 0. */
 void bounded_pipe_end(bounded_pipe *p);
 
 /* Shuts the pipe: the thread stops waiting, and all its later reads and writes fail. */

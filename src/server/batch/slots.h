@@ -27,8 +27,8 @@ bool slots_allow(const database_side *side, int rank);
 bool slots_loop_has_none(const server_state *server, size_t loop);
 
 /* slots_any_loop_serves returns whether at least one loop has a usable connection of each group to
- * the primary. slots_all_loops_serve ignores loops for which slots_loop_has_none returns true, and
- * returns whether all other loops have one. */
+ * the primary. For slots_all_loops_serve all loops must have them, except those for which
+ * slots_loop_has_none returns true. */
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
