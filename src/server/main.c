@@ -30,7 +30,7 @@ enum {
     STOP_POLL_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* descriptors for background threads, files and host names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* lowest maximum of clients with which the server starts */
+    CONNECTIONS_LEAST = 16,         /* lowest connections_max with which the server starts */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the heap keeps at its end */
     MEMORY_STEP = 1024 * 1024
 };
@@ -235,9 +235,9 @@ static int start_all(process *p)
     return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
-/* Ends and frees the loops and the background threads. Returns false if a thread hangs in a query
- * or in an attempt to connect. Loops are freed after the background threads, which may wake loops.
- */
+/* Waits for the loops, ends the background threads, and frees both. Returns false if a thread hangs
+ * in a query or in an attempt to connect. Loops are freed after the background threads, which may
+ * wake loops. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)

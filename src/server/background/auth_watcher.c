@@ -135,9 +135,9 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 
 /* --- the identity of the cluster --- */
 
-/* While the primary's identity is unknown or differs from that of a standby, the standby is not
- * used. A new connection may lead to another primary. So after a connection has come up, standbys
- * are not used until the identity is read again. */
+/* Reads the identity of the primary's cluster, because a new connection may lead to another
+ * primary. A standby is used only if its identity is the same. After a connection to the primary
+ * has come up, no standby is used until this function has read the identity again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -155,8 +155,8 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
 
 /* --- the slots --- */
 
-/* The number of free slots is unknown for standbys, and with --no-prepared-statements, which
- * poolers need. */
+/* Reports the number of free slots to slots.c. It is unknown for standbys, and with
+ * --no-prepared-statements, which poolers need, also for the primary. */
 static void check_slots(auth_watcher *w)
 {
     server_state *server = w->base.server;
@@ -178,7 +178,8 @@ static void check_slots(auth_watcher *w)
 
 /* --- the thread --- */
 
-/* Reports a new connection to slots.c at once, since the loops wait for it. */
+/* Opens the thread's connection unless it is open. Reports a new connection to slots.c at once,
+ * since the loops wait for it. */
 static bool open_database(auth_watcher *w, cardbox_error *err)
 {
     bool was_open = w->base.db != NULL;

@@ -130,8 +130,8 @@ static bool run_gc_batch(gc_thread *s)
     return false;
 }
 
-/* Memory is returned to the operating system when a burst of large requests is over. During a burst
- * the memory would soon be needed again, and the loops would wait for the kernel to provide it. */
+/* Returns memory to the operating system when a burst of large requests is over. During a burst the
+ * memory would soon be needed again, and the loops would wait for the kernel to provide it. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);

@@ -20,7 +20,8 @@ typedef void (*job_work)(struct request *r, void *arg);
 
 /* The job of a request. Other files use only `in_thread`, `needs_statement` and `given_up`. */
 typedef struct job {
-    bool in_thread; /* until the job has ended, no loop may change the request */
+    /* true from jobs_add until the job has ended: meanwhile no loop may change the request */
+    bool in_thread;
     /* `work` has called batcher_add, so the loop calls batcher_add when the job has ended */
     bool needs_statement;
     atomic_bool given_up;          /* nobody waits for the answer, so the job should end early */

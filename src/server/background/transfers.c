@@ -157,7 +157,8 @@ static void *run_transfer(void *arg)
 
 /* --- the loop --- */
 
-/* Shutting the pipe ends the thread, if it runs. */
+/* Called when the request of a transfer ends. Shuts the pipe, which ends the thread if it still
+ * runs. */
 static void drop_transfer(void *plan)
 {
     transfer *t = plan;

@@ -12,7 +12,7 @@ enum {
     /* if a request waited longer, it is sent only if its client has not left */
     CHECK_CLIENT_MS = 250,
     REPLAYED_MS = 10, /* after this time, `replayed` may be outdated */
-    /* follow_limits.all_bytes, the maximum for all followers of a statement together */
+    /* maximum number of bytes of the rows that one statement returns to all followers together */
     FOLLOWS_BYTES = 4 * 1024 * 1024
 };
 

@@ -148,7 +148,8 @@ static uint64_t *choose_slot(const location *at)
     return oldest;
 }
 
-/* An entry that does not fit before the end of the ring is written at the start. */
+/* Writes an entry behind the newest one, or at the start of the ring if the entry does not fit
+ * before the end. */
 static void write_entry(const card_cache *all, const location *at, uint64_t *slot,
                         const entry *head, const card_key *key, const char *text)
 {

@@ -111,7 +111,8 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* While the primary's identity is unknown, a standby is not used, and no error is logged. */
+/* Decides whether a connection leads to a standby of the primary. While the primary's identity is
+ * unknown, the connection is not used, and no error is logged. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;

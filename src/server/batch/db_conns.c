@@ -246,8 +246,9 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* A loop that lacks a group can't serve all requests. So the first connections of all loops come
- * before further connections. */
+/* True if each loop has an open connection of each group to the primary or, if `of_standby`, of the
+ * group of standbys. Loops that may have none do not count. Further connections wait for this,
+ * because a loop without a group can't serve all requests. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
@@ -278,10 +279,11 @@ static bool database_is_reachable(const db_conn *conn)
     return any_connected;
 }
 
-/* True if a connection is open or may be opened. PostgreSQL may have too few slots for all. So the
- * first read connection of loop 0 to the primary comes first, then the auth watcher's connection,
- * then the first connections of all groups and loops, then the others. The first connections wait
- * for the auth watcher up to AUTH_WATCHER_FIRST_MS, the others until it is connected. */
+/* True if a connection is open or may be opened. PostgreSQL may have too few slots for all
+ * connections. So the first read connection of loop 0 to the primary comes first, then the auth
+ * watcher's connection, then the first connections of all groups and loops, then the others. The
+ * first connections wait for the auth watcher up to AUTH_WATCHER_FIRST_MS, the others until it is
+ * connected. */
 static bool may_connect(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;

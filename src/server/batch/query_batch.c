@@ -169,7 +169,7 @@ static query_limits limits_of(const query_batch *batch, const request *first)
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
-            limits.lock_ms = (limits.statement_ms + 1) / 2; /* below the statement timeout */
+            limits.lock_ms = (limits.statement_ms + 1) / 2;
     } else if (QUEUE_KINDS[batch->kind].key_size == 0 ||
                (batch->kind == BATCH_BOXES && batch->group == DB_READS &&
                 batch->member_count == 1)) {
@@ -306,7 +306,8 @@ static void answer_batch(query_batch *batch, slice position)
         end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (QUEUE_KINDS[batch->kind].writes) { /* no limit applies to a committed write */
+        /* --response-max does not limit the answer of a committed write */
+        if (QUEUE_KINDS[batch->kind].writes) {
             r->answer.body.max = SIZE_MAX / 4;
             r->memory.budget = NULL;
             r->ticket.was_written = true;
@@ -444,11 +445,12 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
-    if (batch->group == DB_STANDBY) /* the primary may succeed */
+    if (batch->group == DB_STANDBY) /* a read that failed on a standby may succeed on the primary */
         return err->status != CARDBOX_TOO_LARGE || batch->member_count > 1;
     if (batch->incompatible)
         return false;
-    if (batch->suspect && !r->ticket.passed_check) /* the check passed: send it once more */
+    /* the database passed a check after the failure, so the request is sent once more */
+    if (batch->suspect && !r->ticket.passed_check)
         return true;
     if (err->status == CARDBOX_BUSY)
         return true;

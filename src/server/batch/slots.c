@@ -134,8 +134,8 @@ static void raise_open_max(database_side *side, int to)
         log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
-/* A rejection with the SQLSTATE of the last rejection is logged only LOG_MS after the last log
- * line. */
+/* Logs a rejected connection. If the last rejection had the same SQLSTATE, logs it only LOG_MS
+ * after the last log line. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);

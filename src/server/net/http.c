@@ -15,8 +15,8 @@
 #include "server/net/http_internal.h"
 
 enum {
-    /* size of the memory in which libmicrohttpd stores a connection's request line, headers and a
-     * part of the body; libmicrohttpd clears it for each request, which takes time */
+    /* bytes of memory for the headers and a part of the body of one request. libmicrohttpd clears
+     * them for each request, so a larger number makes requests slower */
     CONNECTION_MEMORY = 16 * 1024,
     SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
