@@ -26,7 +26,7 @@ struct auth_watcher {
     pthread_mutex_t lock;
     /* the lock protects `rights` */
     role_rights rights;
-    /* only the thread uses the members from here on */
+    /* only the auth watcher's thread uses the members from here on */
     int64_t version;         /* version of the token list that was read last */
     int64_t role_ms;         /* when the role's rights are read next */
     int64_t slots_ms;        /* when the free slots are counted next */
@@ -136,8 +136,8 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 /* --- the identity of the cluster --- */
 
 /* Reads the identity of the primary's cluster, because a new connection may lead to another
- * primary. A standby is used only if its identity is the same. After a connection to the primary
- * has come up, no standby is used until this function has read the identity again. */
+ * primary. A standby is used only if it has the same cluster identity. After a connection to the
+ * primary has come up, no standby is used until this function has read the identity again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

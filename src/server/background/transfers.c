@@ -22,8 +22,8 @@ enum {
     /* longest time that a server that stops waits for the threads of transfers */
     STOP_MS = 2000,
     CHECK_MS = 250, /* time between two checks of a client and its token */
-    /* An export is aborted if its client receives fewer bytes in --idle-timeout-s: the export of a
-     * slow client would keep a snapshot open. */
+    /* An export is aborted if its client receives less than this number of bytes in
+     * --idle-timeout-s: the export of a slow client would keep a snapshot open. */
     MOVED_LEAST = 64 * 1024
 };
 

@@ -38,10 +38,11 @@ typedef struct batch_rows {
 typedef void (*batch_render)(struct request *r, const batch_rows *found);
 
 /* Functions for a request that receives its rows one by one. The functions are used if no other
- * request is in the same statement. Otherwise `render` of the request gets all its rows at once. */
+ * request is in the same statement. If the statement carries several requests, `render` of the
+ * request gets all its rows at once. */
 typedef struct batch_stream {
-    /* Called when the statement was sent, and again after each retry, when earlier rows are to be
-     * discarded. */
+    /* query_batch.c calls this when it has sent the statement, also after a failed attempt, whose
+     * rows are then to be discarded. */
     void (*begin)(struct request *r);
     /* Handles one row and frees `row`. Returns false if the request needs no more rows. */
     bool (*take)(struct request *r, store_rows *row);
@@ -104,10 +105,11 @@ batcher *batcher_new(struct server_state *server, struct stats *stats, struct db
 /* Frees a batcher in which no request waits and no statement runs. */
 void batcher_free(batcher *b);
 
-/* Suspends a request and queues it. The caller has set the members of its ticket from `kind` to
- * `stays`. If the database is away or too many requests wait, the request is answered 503 at once.
- * A write is rendered after its commit, and the `lsn` of the request is set if the WAL position is
- * known. If a helper thread calls batcher_add, the request is queued after its job has ended. */
+/* Suspends a request and queues it. The caller has set the members of the request's ticket from
+ * `kind` to `stays`. If the database is away or too many requests wait, the request is answered 503
+ * at once. A write is rendered after its commit, and the `lsn` of the request is set if the WAL
+ * position is known. If a helper thread calls batcher_add, the request is queued after its job has
+ * ended. */
 void batcher_add(batcher *b, struct request *r);
 
 /* True if a request is in a queue or batch of reads of cards and boxes. */
@@ -122,8 +124,8 @@ void batcher_flush(batcher *b);
 
 /* Ends requests older than --database-timeout-ms: with 504, or with its result if a write is known
  * to be committed. Answers 503 to the waiting requests of each group that has no usable connection
- * and will not have one soon. If this is the group of connections to standbys, its requests are
- * queued for the primary instead. */
+ * and will not have one soon. If no standby is usable, queues requests that wait for a standby for
+ * the primary. */
 void batcher_tick(batcher *b, int64_t now_ms);
 /* Returns when batcher_tick or batcher_flush must be called next, as clock_ms(); INT64_MAX: never.
  */

@@ -85,8 +85,8 @@ void batcher_to_primary(batcher *b, request *r);
 void queue_push(batcher *b, request *r, bool in_front);
 void queue_remove(batcher *b, request *r);
 
-/* Removes a request from its queue or batch. If the client has not left, the caller then answers
- * the request. */
+/* Removes a request from its queue or batch. After batcher_remove the caller answers the request,
+ * unless its client has left. */
 void batcher_remove(batcher *b, request *r);
 
 /* Answers 503, because no database connection for the request is usable. */

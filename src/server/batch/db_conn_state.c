@@ -80,7 +80,7 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   schema_newest(), why);
 }
 
-/* If sending fails, the connection counts as down, and is checked or opened again later. */
+/* If the check can't be sent, the connection counts as down. */
 static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)

@@ -107,7 +107,8 @@ static bool serves_batched_reads(db_group group)
 
 /* The number of connections of a group that are used at the same time without regard to SLOW_MS.
  * One batched read for each core keeps PostgreSQL busy; more statements would only make the batches
- * smaller. Writes have no limit, because PostgreSQL flushes several commits at once. */
+ * smaller. For writes the number is not limited, because PostgreSQL flushes several commits at
+ * once. */
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;

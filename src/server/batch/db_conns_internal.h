@@ -92,8 +92,7 @@ void db_conn_set_state(db_conn *conn, db_conn_state to);
 void db_conn_check(db_conn *conn);
 
 /* Declares the database away if no connection of any loop is usable, and `conn`, which is down, has
- * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. Requests then get 503. An
- * outage is logged once. */
+ * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. An outage is logged once. */
 void db_conn_give_up(const db_conn *conn, int64_t now_ms);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: the request is answered, removed, or queued again */
+    request *request; /* NULL: the request was already answered, removed or queued again */
     size_t first_key;
 } batch_member;
 
@@ -52,7 +52,7 @@ struct query_batch {
     bool streams;        /* the batch has one member, which receives the rows one by one */
     bool suspect;        /* the statement failed, and a check of its connection was begun */
     bool incompatible;   /* the check of the connection has failed */
-    cardbox_error error; /* why the statement failed, kept during the check */
+    cardbox_error error; /* the error of the statement, for use after the check of the connection */
     store_rows *rows;
     batch_member member[];
 };
@@ -76,8 +76,8 @@ void batch_unref(query_batch *batch)
     free(batch);
 }
 
-/* Counts one pending statement less. After the last one, frees the batch, unless a helper thread
- * still uses its rows. */
+/* Counts a pending statement as ended. After the last pending statement, frees the batch, unless a
+ * helper thread still uses its rows. */
 static void end_statement(query_batch *batch)
 {
     if (--batch->pending_statements > 0)
@@ -153,10 +153,10 @@ static void build_params(params *p, const query_batch *batch, const request *fir
     params_made_of(p, keys);
 }
 
-/* A request that is isolated or retried alone has the rest of its time. An unbatched request has
- * --database-timeout-ms, and so has a read of boxes on the primary that is alone in its batch. Any
- * other batch has half of --database-timeout-ms: if one member makes the statement slow, the others
- * can be sent again in the other half. */
+/* Returns the time limits of a statement. A request that is isolated or retried alone may use the
+ * rest of its --database-timeout-ms. An unbatched request may use all of it, and so may a read of
+ * boxes on the primary that is alone in its batch. Any other batch may use half: if one member
+ * makes the statement slow, the other members can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -279,8 +279,8 @@ static void end_member(query_batch *batch, request *r)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* Queues members with locked rows again, and answers the others. `position` is the WAL position
- * after a write; empty: not known. */
+/* Answers the members of a batch, except those that found locked rows, which are queued again.
+ * `position` is the WAL position after a write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
     batcher *b = batch->batcher;

@@ -1,6 +1,7 @@
 /*
  * slots.h: decides which connections of the loops may be open while PostgreSQL has too few
- * connection slots. Each connection has a rank. If not all may be open, those with low ranks may.
+ * connection slots. Each connection has a rank. If not all connections may be open, those with the
+ * lowest ranks may.
  */
 #ifndef SERVER_SLOTS_H
 #define SERVER_SLOTS_H
@@ -27,8 +28,8 @@ bool slots_allow(const database_side *side, int rank);
 bool slots_loop_has_none(const server_state *server, size_t loop);
 
 /* slots_any_loop_serves returns whether at least one loop has a usable connection of each group to
- * the primary. For slots_all_loops_serve all loops must have them, except those for which
- * slots_loop_has_none returns true. */
+ * the primary. For slots_all_loops_serve all loops must have such connections, except those for
+ * which slots_loop_has_none returns true. */
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
@@ -67,7 +68,7 @@ void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
 #define SLOTS_UNKNOWN 6
 
 /* Reports that PostgreSQL has `free` slots left. If fewer than 2 are free, open_max is lowered. If
- * more than 3 are free, and open_max was not lowered in the last 20 seconds, it is raised. */
+ * more than 3 are free, and open_max was not lowered in the last 20 seconds, open_max is raised. */
 void slots_adjust(database_side *side, int free, int64_t now_ms);
 
 #endif

@@ -16,7 +16,8 @@ typedef struct acceptor {
     uint64_t tag;
     int fd;       /* the loop's descriptor of the listening socket; -1: closed */
     bool watched; /* `fd` is in the epoll set, because this is the accepting loop */
-    /* until then the loop accepts no connections, because there are too many, or after an error */
+    /* end of a pause in which the loop accepts no connections, because there are too many or
+     * accepting failed */
     int64_t paused_until_ms;
 } acceptor;
 

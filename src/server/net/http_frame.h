@@ -14,8 +14,8 @@ typedef struct frame {
     bool broken;
 } frame;
 
-/* Checks the request line, and continues after its version. `target` and `version` are in
- * libmicrohttpd's memory. */
+/* Checks the request line. The first header is expected after its `version`. `target` and `version`
+ * are in libmicrohttpd's memory. */
 void frame_start(frame *f, slice target, const char *version);
 
 /* Checks the position of a header: its name and value must directly follow the text that was
