@@ -21,8 +21,8 @@ void bounded_pipe_free(bounded_pipe *p);
 /* Writes all bytes to the pipe, and waits for free space. Returns false if the pipe was shut. */
 bool bounded_pipe_put(bounded_pipe *p, slice bytes);
 
-/* Reads up to `size_max` bytes from the pipe, and waits for the first byte. Returns their number;
- * 0: the pipe was ended and is empty; -1: the pipe was shut. */
+/* Reads up to `size_max` bytes from the pipe, and waits for the first byte. Returns the number of
+ * bytes read; 0: the pipe was ended and is empty; -1: the pipe was shut. */
 ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 
 /* --- the loop's side --- */

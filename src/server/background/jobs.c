@@ -27,7 +27,8 @@ typedef struct job_thread {
     job_pool *pool;
     pthread_t thread;
     stats *stats;
-    request *request; /* protected by the lock; NULL: the thread waits for a job */
+    /* the request whose job the thread runs; NULL: none. Protected by the pool's lock */
+    request *request;
 } job_thread;
 
 struct job_pool {

@@ -67,8 +67,8 @@ bool jobs_add(struct request *r, job_work work, job_work done, void *arg);
 void jobs_tick(jobs *all, int64_t now_ms);
 int64_t jobs_next_ms(const jobs *all); /* when jobs_tick is due; INT64_MAX: never */
 
-/* Called when the server stops. Answers requests with waiting jobs with 503, asks running jobs to
- * end early, and continues with requests whose job has ended. */
+/* A loop calls jobs_abort when the server stops. Answers requests with waiting jobs with 503, asks
+ * running jobs to end early, and continues with requests whose job has ended. */
 void jobs_abort(jobs *all);
 
 /* Returns whether any request of the loop has a job. Until none has a job, libmicrohttpd must not

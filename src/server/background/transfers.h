@@ -73,7 +73,7 @@ struct transfer {
     /* why the database is incompatible, if a check after `err` has found that; else
      * DATABASE_UNKNOWN */
     database_state cause;
-    /* only the loop uses the next members */
+    /* only the loop uses the members from here to `check_ms` */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
     request *request;
@@ -84,7 +84,7 @@ struct transfer {
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* the client waited for the server at or after the last check */
     int64_t check_ms;        /* when the speed of the client is checked next */
-    /* the thread and the loop use the next members */
+    /* the thread and the loop use the members from here on */
     /* begun: the loop may begin the answer. over: the transfer has ended */
     atomic_bool begun, over;
     cardbox_status status; /* valid after `over` */

@@ -255,9 +255,9 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 
 /* Returns the request of a queue that may be sent next on the connection `to`, or NULL. Isolated
  * requests, and those of queues with `may_be_slow`, are not sent on the last free connection of a
- * group of several. Other fair queues use it for tenants without a running statement. If a group
- * has several usable connections, isolated requests use at most half of them, because they may wait
- * for locks. */
+ * group of several. The other fair queues use that connection only for tenants without a running
+ * statement. If a group has several usable connections, isolated requests use at most half of them,
+ * because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
     request *first = TAILQ_FIRST(&b->queues[group][queue]);

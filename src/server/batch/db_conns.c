@@ -1,7 +1,7 @@
 /*
  * db_conns.c: opens the connections of a loop, also after they were lost, and chooses the
- * connection for the next statement. While the primary is away, attempts to connect to it begin
- * only for the first read connection of loop 0.
+ * connection for the next statement. While the primary is away, the loops try to connect to it only
+ * for the first read connection of loop 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -248,8 +248,8 @@ static bool auth_watcher_is_connected(const db_conns *conns)
 }
 
 /* True if each loop has an open connection of each group to the primary or, if `of_standby`, of the
- * group of standbys. Loops that may have none do not count. Further connections wait for this,
- * because a loop without a group can't serve all requests. */
+ * group of standbys. Loops that may have none do not count. Loops open further connections only if
+ * this is true, because a loop without a group can't serve all requests. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {

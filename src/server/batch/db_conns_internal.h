@@ -21,7 +21,7 @@ struct db_conn {
     const async_status *status; /* the status of `async` */
     db_conn_state state;
     bool incompatible;    /* the last check failed; not changed while the next check runs */
-    bool recheck_pending; /* db_conn_check_after has begun a check */
+    bool recheck_pending; /* a check that db_conn_check_after has begun still runs */
     /* called after the check that db_conn_check_after has begun; may be NULL */
     db_conn_checked on_rechecked;
     void *recheck_arg;

@@ -324,8 +324,8 @@ bool batch_answer_without_position(query_batch *batch)
     return true;
 }
 
-/* Queues members of a batch for the primary: all, or those whose `at_least` the standby has not
- * replayed. */
+/* Queues requests that were sent to a standby for the primary: all members of the batch, or those
+ * whose `at_least` the standby has not replayed. */
 static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->member_count; i > 0; i--) {

@@ -33,7 +33,7 @@ bool slots_loop_has_none(const server_state *server, size_t loop);
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
-/* Returns whether some connections of the loops may not be open. */
+/* Returns whether slots_allow at present forbids some connections of the loops. */
 bool slots_are_scarce(const database_side *side);
 
 /* Returns whether missing slots cause answers of 503. This is so if PostgreSQL rejected a
@@ -67,8 +67,9 @@ void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
  * slowly. */
 #define SLOTS_UNKNOWN 6
 
-/* Reports that PostgreSQL has `free` slots left. If fewer than 2 are free, open_max is lowered. If
- * more than 3 are free, and open_max was not lowered in the last 20 seconds, open_max is raised. */
+/* Reports that PostgreSQL has `free` slots left. If fewer than 2 slots are free, open_max is
+ * lowered. If more than 3 slots are free, and open_max was not lowered in the last 20 seconds,
+ * open_max is raised. */
 void slots_adjust(database_side *side, int free, int64_t now_ms);
 
 #endif
