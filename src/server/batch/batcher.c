@@ -255,9 +255,9 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 
 /* Returns the request of a queue that may be sent next on the connection `to`, or NULL. Isolated
  * requests, and those of queues with `may_be_slow`, are not sent on the last free connection of a
- * group of several. The other fair queues use that connection only for tenants without a running
- * statement. If a group has several usable connections, isolated requests use at most half of them,
- * because they may wait for locks. */
+ * group of several. A fair queue uses the last free connection that it may use only for tenants
+ * without a running statement. If a group has several usable connections, isolated
+ * requests use at most half of them, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
     request *first = TAILQ_FIRST(&b->queues[group][queue]);
@@ -269,11 +269,12 @@ static request *next_request(batcher *b, db_group group, int queue, const db_con
         return NULL;
     bool is_slow = isolated || QUEUE_KINDS[queue].may_be_slow;
     bool is_fair = !isolated && QUEUE_KINDS[queue].is_fair;
-    bool is_last = (is_slow || is_fair) && db_conns_is_last_free(b->conns, to);
-    if (is_slow && is_last)
+    size_t others = is_slow || is_fair ? db_conns_free_besides(b->conns, to) : SIZE_MAX;
+    if (is_slow && others == 0)
         return NULL;
     if (isolated)
         return tenant_next_isolated(b, group);
+    bool is_last = others == (is_slow ? 1 : 0);
     return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 

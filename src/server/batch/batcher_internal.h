@@ -16,8 +16,8 @@ typedef struct batch_queue_kind {
     bool writes;
     /* requests of this kind are not sent on the last free connection of a group of several */
     bool may_be_slow;
-    /* Tenants without a running statement in the group go first. Unless `may_be_slow`, only they
-     * may use the last free connection of a group of several. */
+    /* Tenants without a running statement in the group go first. Only they get the last free
+     * connection that the kind may use, if the group has several. */
     bool is_fair;
     statement_id statement; /* `statement` and the members after it are only for batched kinds */
     size_t key_size;        /* bytes of a key; 0: the kind is not batched */
@@ -110,8 +110,8 @@ void tenant_isolate(batcher *b, db_group group, slice tenant);
 request *tenant_next_isolated(batcher *b, db_group group);
 
 /* Returns the first request of a fair queue whose tenant has no running statement in the group. If
- * there is none, returns the first request, or NULL if `is_last`: only the last connection is free.
- */
+ * there is none, returns the first request, or NULL if `is_last`: only one connection is left for
+ * the queue. */
 request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_last);
 
 /* tenant_begin counts a statement for its tenant when the statement is sent. The result, which may

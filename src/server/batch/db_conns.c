@@ -413,7 +413,7 @@ size_t db_conns_usable(const db_conns *conns, db_group group)
     return usable;
 }
 
-bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one)
+size_t db_conns_free_besides(const db_conns *conns, const db_conn *free_one)
 {
     const db_conn_span *span = &conns->group[free_one->group];
     size_t idle = 0;
@@ -421,7 +421,7 @@ bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one)
         const db_conn *conn = &conns->all[i];
         idle += db_conn_is_usable(conn) && conn != free_one && conn->status->pending == 0;
     }
-    return idle == 0 && db_conns_usable(conns, free_one->group) > 1;
+    return db_conns_usable(conns, free_one->group) > 1 ? idle : SIZE_MAX;
 }
 
 db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms)

@@ -46,9 +46,9 @@ db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_
 /* Returns the number of usable connections of a group. */
 size_t db_conns_usable(const db_conns *conns, db_group group);
 
-/* Returns whether `free_one` is the only free connection of its group, and the group has several
- * usable connections. */
-bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one);
+/* Returns the number of free connections in the group of `free_one`, without `free_one` itself.
+ * Returns SIZE_MAX if `free_one` is the only usable connection of the group. */
+size_t db_conns_free_besides(const db_conns *conns, const db_conn *free_one);
 
 /* A function that receives the result of a check. `fit`: the connection has passed the check. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
