@@ -28,9 +28,10 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     STOP_POLL_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* descriptors for background threads, files and host names */
-    DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* lowest connections_max with which the server starts */
+    DESCRIPTORS_KEPT = 24,   /* descriptors for background threads, files and host names */
+    DESCRIPTORS_OF_LOOP = 7, /* two epoll sets, eventfds, a timer, the listening socket */
+    /* lowest value to which a limit of descriptors may reduce connections_max */
+    CONNECTIONS_LEAST = 16,
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the heap keeps at its end */
     MEMORY_STEP = 1024 * 1024
 };

@@ -21,8 +21,8 @@ enum {
     WHOLE_MAX = 40,    /* trees with up to this number of entries are not folded */
     STEP = 2,          /* columns of indentation for each level */
     LEVELS_SHOWN = 40, /* maximum levels of indentation; a limited width may allow only fewer */
-    STRAIGHT_FROM =
-        8 /* below a parent of this level or deeper, the last child has the same level */
+    /* below a parent of this level or deeper, the last child has the same level */
+    STRAIGHT_FROM = 8
 };
 
 #define NONE SIZE_MAX

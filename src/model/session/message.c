@@ -119,8 +119,8 @@ bool context_call_is_open(const context *ctx, slice call)
     return string_map_get(&ctx->open_calls, call) == 1;
 }
 
-/* Makes an id for a call without an id, from the id of the message and the position of the call in
- * the message. */
+/* Makes an id for a call without an id, from the id of the message and the position of the call
+ * among all parts of the message. */
 static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);

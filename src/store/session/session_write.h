@@ -43,9 +43,9 @@ typedef struct pending_line {
     slice id; /* ptr NULL: the line is not an entry; then of the members up to `label` only `type`
                  may be set */
     bool id_is_made; /* the JSON in a file has no id, so `id` was made for it */
-    slice parent;    /* the parent's id; empty: parentId is not an id */
-    int32_t ref;     /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
-                        REF_HEAD */
+    slice parent; /* the parent's id; ptr NULL: no parentId; empty: a parentId that is not an id */
+    int32_t ref;  /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
+                     REF_HEAD */
     /* number, from 1, of an earlier line of the batch with this id; 0: none */
     int32_t duplicate_of;
     slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
