@@ -27,9 +27,9 @@
  *     borrowed text is valid until the result that it belongs to is freed, unless its description
  *     names another end. Functions named *_free, cardbox_close and cardbox_rollback do nothing if
  *     they are called with NULL.
- *   - A result is freed once, and a handle is ended once. Transactions, writers and scans must be
- *     ended before the handle with which they were made is ended. Results stay valid after the end
- *     of the handle with which they were read.
+ *   - A result must not be freed twice, and a handle must not be ended twice. Transactions, writers
+ *     and scans must be ended before the handle with which they were made is ended. Results stay
+ *     valid after the end of the handle with which they were read.
  *   - A list of statuses that ends in "and the connection's" also contains CARDBOX_BUSY,
  *     CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE, CARDBOX_FORBIDDEN, CARDBOX_NOMEM and CARDBOX_INTERNAL.
  *     If PostgreSQL reports an error for a statement of a transaction of cardbox_begin

@@ -156,8 +156,8 @@ typedef struct cardbox_fork_options {
     size_t struct_size;     /**< set by CARDBOX_FORK_OPTIONS_INIT */
     const char *new_box_id; /**< a UUID for the fork; NULL: a new UUID is made */
     int64_t at_version;     /**< the fork has the ids of the box at this version; 0: not set */
-    int64_t at_length;      /**< the fork has this number of the first current ids; negative: not
-                                 set */
+    int64_t at_length; /**< the fork has only this number of ids, from the start of the current ids
+                          of the box; negative: not set */
 } cardbox_fork_options;
 
 #define CARDBOX_FORK_OPTIONS_INIT                                                                  \
@@ -167,9 +167,9 @@ typedef struct cardbox_fork_options {
 
 /**
  * Creates a box (the fork) with the current ids of another box, with its ids at an earlier version,
- * or with its first ids. The only element of the parent_ids of the fork is the other box. A fork
- * usually copies up to 63 ids, and shares all other ids with the other box. After 256 forks of
- * forks, the next fork copies all ids.
+ * or with its first ids. The only element of the parent_ids of the fork is the id of the other box.
+ * A fork usually copies up to 63 ids, and shares all other ids with the other box. After 256 forks
+ * of forks, the next fork copies all ids.
  *
  * @param out      receives the id, the version (1) and the length of the fork; may be NULL
  * @param db       any handle
@@ -211,11 +211,11 @@ CARDBOX_API cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, c
  * read cards return their current contents.
  */
 typedef struct cardbox_read_options {
-    size_t tail;         /**< read this number of ids at the end; 0: not set */
-    size_t offset;       /**< number of ids to skip at the start */
-    size_t limit;        /**< maximum number of ids; 0: to the end */
-    int64_t at_version;  /**< the ids at this version; 0: not set */
-    int64_t at_length;   /**< read this number of the first current ids; 0: not set */
+    size_t tail;        /**< read only this number of ids, the last ones of the box; 0: not set */
+    size_t offset;      /**< number of ids to skip at the start */
+    size_t limit;       /**< maximum number of ids; 0: to the end */
+    int64_t at_version; /**< the ids at this version; 0: not set */
+    int64_t at_length;  /**< read only this number of the current ids, from the start; 0: not set */
     const char *at_time; /**< the ids at this time, RFC 3339 with a UTC offset; NULL: not set */
 } cardbox_read_options;
 
@@ -227,7 +227,7 @@ typedef struct cardbox_box {
     int64_t first;  /**< position of card_ids[0] in the box, from 0 */
     const char *const *card_ids;   /**< the requested part of the ids, in order */
     size_t card_count;             /**< number of card_ids */
-    const char *const *parent_ids; /**< the boxes from which the box was made */
+    const char *const *parent_ids; /**< ids of the boxes from which the box was made */
     size_t parent_count;           /**< number of parent_ids */
     const char *created_at;        /**< RFC 3339 in UTC */
     const char *updated_at;        /**< RFC 3339 in UTC */
@@ -299,7 +299,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_box_each_page(
  * @param count    0 to CARDBOX_IDS_PER_READ_MAX
  * @param options  the part and the version of each box; NULL: all current ids
  * @param err      may be NULL
- * @return CARDBOX_OK even if all are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ * @return CARDBOX_OK even if all boxes are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
  * connection's
  *
  * Thread safety: that of the handle `db`.
@@ -409,10 +409,11 @@ CARDBOX_API void cardbox_boxes_free(cardbox_boxes *boxes);
 
 /** One change of a box, from its log. */
 typedef struct cardbox_log_entry {
-    int64_t version;        /**< version after the change */
-    const char *op;         /**< "create", "append", "replace" or "fork" */
-    int64_t length;         /**< number of ids after the change */
-    int64_t added;          /**< number of ids that an append added; for other changes the length */
+    int64_t version; /**< version after the change */
+    const char *op;  /**< "create", "append", "replace" or "fork" */
+    int64_t length;  /**< number of ids after the change */
+    int64_t added; /**< number of ids that an append added; for other changes the length of the box
+                      after the change */
     const char *append_key; /**< key of the append, or NULL */
     const char *at;         /**< time of the change, RFC 3339 in UTC */
 } cardbox_log_entry;

@@ -34,7 +34,7 @@ extern "C" {
  * Writing: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
  * and `author_id`, each of up to CARDBOX_KEY_MAX bytes of UTF-8, are stored as members of the
  * metadata if they are not NULL. If `metadata` has a member of the same name too, both values must
- * be equal. A length of 0 means strlen.
+ * be equal. If the length of a text is 0, the text ends at its NUL.
  *
  * Reading: a text without a value is NULL, but `type` and `author_id` are then "unknown". A copy of
  * the struct is valid until the result that returned the card is freed. The copy may be changed and
@@ -234,7 +234,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_get(cardbox_cards **ou
  * @param card_ids  `count` ids; duplicates count once
  * @param count     0 to CARDBOX_IDS_PER_READ_MAX
  * @param err       may be NULL
- * @return CARDBOX_OK even if all are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ * @return CARDBOX_OK even if all cards are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
  * connection's
  *
  * Thread safety: that of the handle `db`.
@@ -259,15 +259,17 @@ typedef struct cardbox_card_filter {
     const char *step_id;              /**< metadata.step_id */
     const char *trace_id;             /**< metadata.trace_id */
     const char *agent_turn_id;        /**< metadata.agent_turn_id */
-    const char *const *tool_call_ids; /**< one of these is the tool_call_id of the card */
+    const char *const *tool_call_ids; /**< the tool_call_id of the card must be one of these */
     size_t tool_call_count; /**< number of tool_call_ids, up to CARDBOX_IDS_PER_READ_MAX; 0: no
                                condition */
     const cardbox_match *matches; /**< conditions for other members of the metadata */
     size_t match_count;           /**< up to CARDBOX_FILTERS_MAX */
-    const char *created_after;    /**< RFC 3339 with a UTC offset, exclusive */
-    const char *created_before;   /**< RFC 3339 with a UTC offset, exclusive */
-    unsigned limit;               /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
-    const char *cursor;           /**< from cardbox_cards_cursor; NULL: from the newest */
+    const char
+        *created_after; /**< only cards created after this time, RFC 3339 with a UTC offset */
+    const char
+        *created_before; /**< only cards created before this time, RFC 3339 with a UTC offset */
+    unsigned limit;      /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
+    const char *cursor;  /**< from cardbox_cards_cursor; NULL: from the newest */
 } cardbox_card_filter;
 
 #define CARDBOX_CARD_FILTER_INIT                                                                   \

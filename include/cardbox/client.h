@@ -24,20 +24,21 @@ struct pg_conn;
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment variables. The `options` of
-     * the string, or PGOPTIONS if the string has no `options`, may have 1000 bytes. In these
-     * options, CardBox may override the settings statement_timeout, search_path, plan_cache_mode,
-     * enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
+     * the string, or PGOPTIONS if the string has no `options`, may have at most 1000 bytes. In
+     * these `options`, CardBox may override the settings statement_timeout, search_path,
+     * plan_cache_mode, enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
      * default_transaction_isolation, standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< the name in pg_stat_activity, unless `conninfo` or PGAPPNAME
                                        has another; default "cardbox" */
-    unsigned pool_min;            /**< number of connections that cardbox_open opens (at least one),
-                                       and that are not closed because they are idle; default 0 */
-    unsigned pool_max;            /**< maximum number of connections; default 8 */
-    unsigned acquire_timeout_ms; /**< maximum wait for a free connection, then CARDBOX_BUSY; default
-                                    5000 */
-    unsigned connect_timeout_ms; /**< time limit for each address of a host, rounded up to whole
-                                    seconds, at least 2 s; default 5000 */
+    /** cardbox_open opens this number of connections, at least one. If idle connections are closed,
+     * this number of idle connections stays open; default 0 */
+    unsigned pool_min;
+    unsigned pool_max;             /**< maximum number of connections; default 8 */
+    unsigned acquire_timeout_ms;   /**< maximum wait for a free connection, after which CARDBOX_BUSY
+                                      is returned; default 5000 */
+    unsigned connect_timeout_ms;   /**< time limit for connecting to each address of a host, rounded
+                                      up to whole seconds, at least 2 s; default 5000 */
     unsigned statement_timeout_ms; /**< time limit of each statement; default 30000 */
     unsigned retry_timeout_ms; /**< time after which a failed call is not retried any more; default
                                     10000 */

@@ -37,8 +37,9 @@ typedef struct cardbox_context_options {
 /**
  * Builds the context of an entry: the messages for a model that continues the session after this
  * entry. The last compaction on the path to the entry replaces the entries that it summarizes. Tool
- * calls and tool results are paired so that the model's API accepts them. The bytes of the messages
- * depend only on the entries. Runs one statement.
+ * calls and tool results are paired so that the model's API accepts them. One release of the
+ * library makes the same bytes of messages from the same path in the same format. Runs one
+ * statement.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -114,7 +115,7 @@ CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
  *
  * @param context  a context
  * @return a JSON array of text blocks, borrowed until cardbox_context_free; NULL: the context has
- * no system text or another format
+ * no system text, or its format is not CARDBOX_FORMAT_ANTHROPIC
  *
  * Thread safety: any thread, but only one thread at a time may use a context.
  */

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct cardbox_task {
     size_t struct_size;             /**< set by CARDBOX_TASK_INIT */
     const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *parent_task_id;     /**< NULL: none; else an existing task */
+    const char *parent_task_id;     /**< id of the parent task, which must exist; NULL: no parent */
     const char *completion_status;  /**< NULL: not finished; else "success", "cancelled", "failed:
                                        ..." or another text, up to CARDBOX_TASK_STATUS_MAX bytes */
     const char *system_prompt;      /**< a text or ""; system_prompt or system_prompt_json is
@@ -86,8 +86,8 @@ typedef struct cardbox_call {
     const char *details_json; /**< the text as a JSON string */
     int64_t created_at;       /**< ms; 0 when written: unchanged, or for a new call updated_at */
     int64_t updated_at;       /**< ms; 0 when written: the database's time */
-    const char *start_message_id; /**< a message of the task */
-    const char *end_message_id;   /**< a message of the task; NULL when written: unchanged */
+    const char *start_message_id; /**< id of a message of the task */
+    const char *end_message_id;   /**< id of a message of the task; NULL when written: unchanged */
 } cardbox_call;
 
 #define CARDBOX_CALL_INIT                                                                          \
@@ -120,8 +120,8 @@ typedef struct cardbox_ledger_batch {
  * Tasks and calls are inserted or updated; messages are only inserted. Saving an equal message
  * again does nothing, and saving a different message with the same id is a conflict. A save with a
  * later updated_at can reopen a finished task or change its completion status. A cancelled task can
- * be reopened, but its status can't be changed to another one. No worker runs a task because the
- * task was saved; cardbox_task_spawn and cardbox_task_send make a task due for workers. A save that
+ * be reopened, but its status can't be changed to another one. A save does not make its tasks due
+ * for workers; cardbox_task_spawn and cardbox_task_send make a task due for workers. A save that
  * finishes a task ends the lease of its worker, and may resume its sleeping parent task.
  *
  * @param db      any handle

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Maximum bytes of a tenant (project) id; the minimum is 1. Such an id fits in a segment of a URL
- * path and in an index row. */
+/* Maximum bytes of a tenant (project) id; the minimum is 1. A tenant id of this length fits in a
+ * segment of a URL path and in an index row. */
 #define CARDBOX_TENANT_MAX 255
 
 /* Maximum bytes of a card id; the minimum is 1. Two card ids and a tenant id fit in a third of an
@@ -52,9 +52,9 @@
 /* Maximum number of ids in a box. PostgreSQL rejects a longer box, with CARDBOX_INVALID. */
 #define CARDBOX_BOX_IDS_MAX 2147483647
 
-/* A statement of cardbox_card_boxes examines about this number of boxes, and segments of 64 ids,
- * and then ends. This limit is below CARDBOX_LIST_WALK_MAX, because rows of boxes and segments are
- * larger than rows of cards. */
+/* Maximum number of boxes that one statement of cardbox_card_boxes examines. Some of the segments
+ * (64 ids each) that the statement searches count as boxes too. CARDBOX_BOXES_WALK_MAX is below
+ * CARDBOX_LIST_WALK_MAX, because rows of boxes and segments are larger than rows of cards. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 
 /* Maximum bytes of a task's completion status, such as "failed: " and a reason. An
@@ -71,8 +71,8 @@
  * writer. */
 #define CARDBOX_ENTRIES_PER_APPEND_MAX 1000
 
-/* Maximum line number in an export of a project that is imported. The first line of a session has
- * the number 0. */
+/* Maximum number of a session's line in an import of a project. The first line of a session has the
+ * number 0. */
 #define CARDBOX_SESSION_LINES_MAX 10000000
 
 /* Maximum bytes of the header that is passed to cardbox_session_create. Some programs read only the

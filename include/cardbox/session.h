@@ -158,18 +158,20 @@ CARDBOX_API void cardbox_sessions_free(cardbox_sessions *sessions);
 /** An entry of a session. The texts of the struct are borrowed from the result. */
 typedef struct cardbox_entry {
     const char *entry_id;
-    const char *parent_id;      /**< id of the parent; NULL: the entry is a root */
-    int64_t line;               /**< number of the entry's line in the session, from 0 */
-    int depth;                  /**< number of ancestors; 0: a root */
-    const char *type;           /**< "message", "user", ...; "other": the type is unknown */
-    const char *role;           /**< "user", "assistant", "tool" or "system"; NULL: none */
-    const char *label;          /**< the last label of the entry; NULL: none */
-    const char *missing_parent; /**< parent that the entry names, if it is not in the session or is
-                                     below the entry, so that the entry is a root; else NULL */
-    size_t size;                /**< bytes of the entry's JSON */
+    const char *parent_id; /**< id of the parent; NULL: the entry is a root */
+    int64_t line;          /**< number of the entry's line in the session, from 0 */
+    int depth;             /**< number of ancestors; 0: a root */
+    const char *type;      /**< "message", "user", ...; "other": the type is unknown */
+    const char *role;      /**< "user", "assistant", "tool" or "system"; NULL: none */
+    const char *label;     /**< the last label of the entry; NULL: none */
+    /** parent that the entry names, if the parent is not in the session or is a descendant of the
+     * entry, so that the entry is a root; else NULL */
+    const char *missing_parent;
+    size_t size;      /**< bytes of the entry's JSON */
     const char *json; /**< the stored JSON; NULL: not requested, or longer than json_max */
     int64_t children; /**< in a list of branch points: number of children; else 0 */
-    int side; /**< in a diff: the entry is on both paths (0), on the first (1), on the second (2) */
+    int side; /**< in a diff: the entry is on both paths (0), only on the first (1), only on the
+                 second (2) */
 } cardbox_entry;
 
 /** A result with entries. Opaque; free it with cardbox_entries_free. */
@@ -179,7 +181,7 @@ typedef struct cardbox_entries cardbox_entries;
 typedef enum cardbox_entry_list {
     CARDBOX_ENTRIES_ALL,           /**< all entries, in the order of their lines */
     CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session */
-    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, in the order of branches */
+    CARDBOX_ENTRIES_LEAVES,        /**< entries without children */
     CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children */
     CARDBOX_ENTRIES_LABELLED       /**< entries with a label, in descending order of ids */
 } cardbox_entry_list;
@@ -187,10 +189,12 @@ typedef enum cardbox_entry_list {
 /** Options of a page of entries. Start from CARDBOX_ENTRY_PAGE_INIT. */
 typedef struct cardbox_entry_page {
     size_t struct_size;   /**< set by CARDBOX_ENTRY_PAGE_INIT */
-    const char *entry_id; /**< for CARDBOX_ENTRIES_CHILDREN: the parent; NULL: the roots */
+    const char *entry_id; /**< for CARDBOX_ENTRIES_CHILDREN: id of the parent whose children are
+                             listed; NULL: the roots are listed */
     const char *cursor;   /**< from cardbox_entries_cursor; NULL: from the first */
     unsigned limit;       /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
-    size_t json_max; /**< JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all */
+    size_t json_max; /**< the JSON of an entry is returned only if it has at most this number of
+                        bytes; 0: no JSON is returned; SIZE_MAX: all JSON is returned */
 } cardbox_entry_page;
 
 #define CARDBOX_ENTRY_PAGE_INIT                                                                    \
@@ -270,7 +274,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
  * @param a           an entry
  * @param b           an entry
  * @param limit       maximum number of entries of each side; 0: CARDBOX_PAGE_MAX
- * @param json_max    JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all
+ * @param json_max    the JSON of an entry is returned only if it has at most this number of bytes;
+ * 0: no JSON is returned; SIZE_MAX: all JSON is returned
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID; and the
  *         connection's
@@ -327,7 +332,7 @@ typedef struct cardbox_session_counts {
     int64_t entries, roots, leaves, branch_points;
     int64_t max_depth;
     int64_t dangling_parents; /**< entries that name a parent but are roots, because the parent is
-                                   not in the session or is below the entry */
+                                 not in the session or is a descendant of the entry */
 } cardbox_session_counts;
 
 /**

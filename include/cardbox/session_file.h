@@ -52,9 +52,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
 
 /**
  * Exports a session in a given dialect. Converted lines contain the original lines, so that
- * converting back restores the entries. Except for the header, lines that are no entries of the
- * tree are left out. Content without a counterpart in the other dialect is not part of the contexts
- * of the converted session. During a conversion, several copies of the whole session are in memory.
+ * converting back restores the entries. A conversion leaves out the lines that are no entries of
+ * the tree, except the header. Content without a counterpart in the other dialect is not part of
+ * the contexts of the converted session. During a conversion, several copies of the whole session
+ * are in memory.
  *
  * @param db          any handle
  * @param tenant      the tenant

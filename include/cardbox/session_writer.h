@@ -21,8 +21,8 @@ typedef struct cardbox_writer_options {
     const char *key; /**< NULL: entries without an id get new ids. With a key, these ids are derived
                           from the key and a number, so that a repeated run of the program makes the
                           same ids */
-    /** RFC 3339: the timestamp of entries without a timestamp and an id; NULL: the time of each
-     * call. A timestamp is required with a key, because a repeated run must write the same
+    /** RFC 3339: the timestamp of entries that lack both a timestamp and an id; NULL: the time
+     * of each call. A timestamp is required with a key, because a repeated run must write the same
      * bytes. */
     const char *timestamp;
     unsigned buffered; /**< maximum number of entries of a batch, up to
@@ -55,8 +55,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_open(
 
 /**
  * Appends a user's message to the batch of the writer. If the batch is full (`buffered` entries, or
- * 1 MiB), the batch is sent before the message is added. cardbox_session_flush sends an incomplete
- * batch.
+ * 1 MiB), the batch is sent before the message is added. cardbox_session_flush and
+ * cardbox_session_close send an incomplete batch.
  *
  * @param writer        a writer of a session of the dialect plain
  * @param content  the text of the message
@@ -176,7 +176,8 @@ typedef struct cardbox_session_scan cardbox_session_scan;
  * @param tenant      the tenant
  * @param session_id  the session
  * @param list        the list of entries; CARDBOX_ENTRIES_CHILDREN: the roots
- * @param json_max    JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all
+ * @param json_max    the JSON of an entry is returned only if it has at most this number of bytes;
+ * 0: no JSON is returned; SIZE_MAX: all JSON is returned
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session); CARDBOX_INVALID; and the connection's
  *

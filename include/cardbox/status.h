@@ -26,15 +26,15 @@ typedef enum cardbox_status {
                                  tool call */
     CARDBOX_GONE = -4, /**< the id is that of a deleted or expired card (and `restore` is not set)
                             or of a deleted box */
-    CARDBOX_FORBIDDEN = -5,   /**< the database role may not do this */
-    CARDBOX_TOO_LARGE = -6,   /**< input or a result exceeds a limit, such as those of limits.h */
-    CARDBOX_BUSY = -7,        /**< no connection became free in time, or lock_timeout ended a
-                                   statement */
-    CARDBOX_TIMEOUT = -8,     /**< a statement exceeded its timeout or was canceled */
-    CARDBOX_UNAVAILABLE = -9, /**< the database can't be reached or can't do its work now, for
-                                   example because it stops, is read-only, or lacks connections,
-                                   memory or disk. Or the database rolled back a transaction because
-                                   of other transactions. See cardbox_error.retryable */
+    CARDBOX_FORBIDDEN = -5, /**< the database role may not do this */
+    CARDBOX_TOO_LARGE = -6, /**< input or a result exceeds a limit, such as those of limits.h */
+    CARDBOX_BUSY = -7,      /**< no connection became free in time, or lock_timeout ended a
+                                 statement */
+    CARDBOX_TIMEOUT = -8,   /**< a statement exceeded its timeout or was canceled */
+    /** the database can't be reached or can't do its work now, for example because it stops, is
+     * read-only, or lacks connections, memory or disk. This status also means that PostgreSQL
+     * rolled back a transaction because of other transactions. See cardbox_error.retryable */
+    CARDBOX_UNAVAILABLE = -9,
     CARDBOX_NOMEM = -10,   /**< this process is out of memory; if an allocation of libpq fails, the
                               status may be CARDBOX_UNAVAILABLE */
     CARDBOX_INTERNAL = -11 /**< a bug in CardBox, damaged data, or a database schema that does not

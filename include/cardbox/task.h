@@ -65,8 +65,8 @@ CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], c
                                               cardbox_error *err);
 
 /**
- * Appends a user's message to a task and resumes a sleeping task. If a worker runs the task, its
- * writes with `seen` do not finish the task before the worker has read the message.
+ * Appends a user's message to a task and resumes a sleeping task. If a worker runs the task, writes
+ * of the worker with `seen` do not finish the task before the worker has read the message.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -157,7 +157,7 @@ typedef struct cardbox_claim {
     int32_t failed_calls; /**< number of calls that the previous worker left open; the claim has set
                              them to failed */
     bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts. Only
-                      one claim returns such a task */
+                      one claim returns this failed task */
 } cardbox_claim;
 
 /**
@@ -197,7 +197,8 @@ CARDBOX_API void cardbox_claims_free(cardbox_claims *claims);
 /** The state of a lease. */
 typedef enum cardbox_lease_state {
     CARDBOX_LEASE_RENEWED = 1,  /**< the lease was renewed: it lasts lease_ms from now */
-    CARDBOX_LEASE_HELD = 2,     /**< the lease is valid, but was not renewed: the task was locked */
+    CARDBOX_LEASE_HELD = 2,     /**< the lease is valid, but was not renewed, because another
+                                   transaction had locked the task */
     CARDBOX_LEASE_LOST = 3,     /**< lost: another worker has the task, or the task was finished,
                                      released or put to sleep */
     CARDBOX_LEASE_CANCELLED = 4 /**< the lease is lost, since the task was cancelled */
@@ -231,12 +232,14 @@ typedef enum cardbox_ending {
 
 /** The data of a worker's write to a task. Start from CARDBOX_TASK_WRITE_INIT. */
 typedef struct cardbox_task_write {
-    size_t struct_size;              /**< set by CARDBOX_TASK_WRITE_INIT */
-    const cardbox_message *messages; /**< messages, saved first; task_id NULL: the lease's */
-    size_t message_count;            /**< number of messages */
-    const cardbox_call *calls; /**< calls, saved after the messages; task_id NULL: the lease's */
+    size_t struct_size; /**< set by CARDBOX_TASK_WRITE_INIT */
+    /** messages, saved first; a task_id that is NULL means the task of the lease */
+    const cardbox_message *messages;
+    size_t message_count;      /**< number of messages */
+    const cardbox_call *calls; /**< calls, saved after the messages; a task_id that is NULL means
+                                  the task of the lease */
     size_t call_count;         /**< number of calls */
-    cardbox_ending ending;     /**< whether the write ends the lease */
+    cardbox_ending ending;     /**< whether the write ends the lease, and how */
     const char *completion_status; /**< for CARDBOX_FINISHED; a longer text than
                                       CARDBOX_TASK_STATUS_MAX is cut */
     int64_t seen; /**< seq of the last message that the worker has read. If a newer message of the

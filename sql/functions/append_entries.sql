@@ -26,7 +26,7 @@
 --   Outcome unchanged: the same entry is already stored, or is an earlier element.
 --   Outcome conflict: a stored entry or an earlier element has the entry's id, but other content.
 --   Outcome no_parent: the entry's parent is not stored, and is not an earlier element.
---   Outcome no_target: the entry is a label. The labelled entry is not stored, and is not an earlier element.
+--   Outcome no_target: the entry is a label, and the labelled entry is not stored and is not an earlier element.
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

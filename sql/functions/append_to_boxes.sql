@@ -7,10 +7,10 @@
 --
 -- The outcomes are those of append_to_box().
 --
--- One statement makes those appends that only extend the tail of a box and are the first to their box in the arrays. If
--- an append has another problem, such as a locked box or a used key, the statement leaves it out. append_to_box() makes
--- the appends that are left, one by one. The statement inserts the row of the log first: the unique index finds a used
--- key, which is cheaper than a query.
+-- One statement makes those appends that only extend the tail of a box and are the first to their box in the arrays.
+-- The statement leaves out an append if, for example, its box is locked or its key was used before. append_to_box()
+-- makes the appends that are left out, one by one. The statement inserts the row of the log first: the unique index
+-- finds a used key, which is cheaper than a query.
 --
 -- The UPDATE sets all columns outside the key that a CHECK constraint reads, to values from the locked row. The scan of
 -- the UPDATE may return an older row version, if another transaction changed the box after the snapshot. PostgreSQL

@@ -16,7 +16,7 @@ AS $$
 DECLARE
     n              integer := cardinality(outcomes);
     stored_parents bigint[] := '{}'; -- line numbers of stored entries that are parents of earlier elements
-    is_parent      boolean[] := array_fill(false, ARRAY[n]); -- the element is the parent of an earlier element
+    is_parent      boolean[] := array_fill(false, ARRAY[n]); -- true: the element is the parent of an element before i
     continues      boolean; -- the entry continues its parent's branch, because no other child does
     parent_line    bigint;
     parent_branch  bigint;

@@ -22,7 +22,7 @@ BEGIN
         UPDATE cardbox.tasks t SET wake_at = clock_timestamp()
          WHERE t.tenant_id = tenant AND t.task_id = parent AND t.wake_at IS NULL
            AND t.completion_status IS NULL
-           AND t.lease_epoch > 0; -- 0: for example a new imported task, which stays asleep
+           AND t.lease_epoch > 0; -- a task that an import has just inserted has the epoch 0
     END IF;
 END
 $$;

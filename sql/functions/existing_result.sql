@@ -16,7 +16,7 @@ BEGIN
        OR (new_card.metadata ->> 'type' = 'tool.result') IS NOT TRUE THEN
         RETURN;
     END IF;
-    FOR round IN 1 .. 10 LOOP -- round 2 follows an expired result, later rounds a concurrent change
+    FOR round IN 1 .. 10 LOOP
         SELECT c.card_id, c.expires_at INTO stored FROM cardbox.cards c
          WHERE c.tenant_id = new_card.tenant_id AND c.tool_call_id = new_card.tool_call_id
            AND c.metadata ->> 'type' = 'tool.result' AND c.deleted_at IS NULL

@@ -48,8 +48,8 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= max_rows;
     count := 0;
-    -- If a limit was reached, no chunks are returned: one of the remaining events may be the stored message, which
-    -- replaces the chunks.
+    -- If the events reach a limit, no chunks are returned: one of the remaining events may be the stored message,
+    -- which replaces the chunks.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR stored IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p

@@ -1,7 +1,7 @@
 -- fork_header: returns the header of a fork: a new id and time, the source's id as parentSession, and up to five
 -- members of the source's header. Some programs read only the first 512 bytes of a header. If the header would have 512
--- bytes or more, the function leaves out parentSession. If that is not enough, it leaves out members with values of 200
--- bytes or more instead, and last both. U+FFFD replaces escapes that PostgreSQL's type text can't hold.
+-- bytes or more, the function leaves out parentSession, or else the members with values of 200 bytes or more, or else
+-- both. U+FFFD replaces escapes that PostgreSQL's type text can't hold.
 CREATE OR REPLACE FUNCTION cardbox.fork_header(old json, new_id text, source text, made timestamptz)
 RETURNS json
 LANGUAGE sql STABLE

@@ -1,7 +1,7 @@
--- gc_boxes: removes boxes that were deleted longer ago than the retention: first their logs, then their heads. The
--- chains of removed boxes become orphans. Part of gc_batch(). The function reads no more rows of a long log than it
--- removes. Sequential and bitmap scans are off: without statistics PostgreSQL would read all boxes to find the few
--- deleted ones.
+-- gc_boxes: removes boxes that were deleted longer ago than the retention: first the rows of a box in card_box_log,
+-- then its row in card_boxes. The chains of removed boxes become orphans. Part of gc_batch(). The function reads no
+-- more rows of a long log than it removes. Sequential and bitmap scans are off: without statistics PostgreSQL would
+-- read all boxes to find the few deleted ones.
 CREATE OR REPLACE FUNCTION cardbox.gc_boxes(INOUT totals cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off

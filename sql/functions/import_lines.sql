@@ -1,5 +1,5 @@
 -- import_lines: writes lines of a file to a session, and locks the session's row. First the lines of the file are
--- compared with the session's lines. If these are equal, all lines of the file behind the session's end are written. If
+-- compared with the session's lines. If these are equal, all lines of the file after the session's end are written. If
 -- the file differs from the session, only new entries are written, or nothing if `restores` is true. The arrays are
 -- parallel: one element for each line.
 --   since, file_id, restores  See lock_session_for_import().

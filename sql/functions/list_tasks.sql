@@ -1,5 +1,5 @@
 -- list_tasks: returns a page of a tenant's tasks, newest first. Each row has the total number of tasks that match. If
--- the page is empty, one row has this number and no task. Every filter may be NULL.
+-- the page is empty, one row with the total number and no task is returned. Every filter may be NULL.
 --   active      Whether to return only active tasks.
 --   status      Completion status. `failed` also selects `failed: REASON`.
 --   parent      Id of the parent task.

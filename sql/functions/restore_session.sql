@@ -1,6 +1,6 @@
 -- restore_session: completes a session that a project's import has written, and makes the session visible. Outcomes:
--- created; updated: the session had an older version; unchanged: the version of the session is not older; no_head: no
--- entry has the id `head`, so nothing was completed.
+-- created; updated: the session had an older version; unchanged: the session had this version or a newer one; no_head.
+-- Outcome no_head: no entry has the id `head`, so the session was not completed.
 CREATE OR REPLACE FUNCTION cardbox.restore_session(
     tenant text, session text, given_dialect text, given_header json, given_name json, source text,
     head text, given_version bigint, created timestamptz, updated timestamptz)

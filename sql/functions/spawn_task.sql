@@ -1,5 +1,8 @@
--- spawn_task: creates a task with its first messages. The new task is due at once. Outcomes: 1 created; 2 the task
--- exists and has a message with the id of the first given message; 4 the task exists without it; 5 no such parent.
+-- spawn_task: creates a task with its first messages. The new task is due at once. Outcomes:
+--   1  The task was created.
+--   2  The task already exists, and has a message with the id of the first given message.
+--   4  The task already exists, and does not have the first given message.
+--   5  The parent task does not exist.
 CREATE OR REPLACE FUNCTION cardbox.spawn_task(
     tenant text, task text, parent text, prompt json, messages jsonb, contents json[])
 RETURNS integer

@@ -1,12 +1,13 @@
--- upsert_card: writes a card. A card with its id, or another result of its tool call, may already be stored.
+-- upsert_card: writes a card. A card with the same id may already be stored, or another card that is a
+-- result of the same tool call.
 --   strict    If a stored card differs: true: a conflict; false: the card is repaired, unless it is sealed.
 --   restore   Whether a deleted or expired card is restored; false: the outcome is 6.
 --   waits     Whether to wait for a card that another transaction has locked.
---   other_id  Id of another card that is already the result of the tool call.
+--   other_id  Id of another card that is already the result of the tool call which new_card answers; NULL: none.
 --
--- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 the
--- card, or an expired result of its call, is locked. If the new card is itself deleted or expired, an equal stored card
--- that is deleted or expired has the outcome 2.
+-- Outcomes: 1 inserted, 2 unchanged or only sealed, 3 repaired, 4 restored, 5 conflict, 6 deleted or expired, 7 locked.
+-- Outcome 7: the card, or another card that is the expired result of the same tool call, is locked. If the new card is
+-- itself deleted or expired, an equal stored card that is deleted or expired has the outcome 2.
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
     new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)

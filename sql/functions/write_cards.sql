@@ -4,12 +4,12 @@
 --            the order.
 --   expires  Expiry time, set by imports only; NULL: the creation time plus `ttls`.
 --   deleted  Time of the deletion, set by imports only.
---   whole    True: all cards are written, or none if the outcome of one is 5 or 6. If none is written, the other
---            outcomes are those that the cards would have had. The call waits for locked cards. False: each card
+--   whole    True: all cards are written, or none if any card has the outcome 5 or 6; and the call waits for locked
+--            cards. If none is written, the other outcomes are those that the cards would have had. False: each card
 --            succeeds or fails on its own, and a locked card has the outcome 7.
 --
--- Cards are written in the order of their keys, so that batches do not deadlock with each other. For each tenant, tool
--- results come last, in the order of the tool calls that they answer.
+-- Cards are written in a fixed order, so that batches do not deadlock with each other. For each tenant, tool results
+-- are written last, in the order of the tool calls that they answer.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

@@ -1,4 +1,4 @@
--- write_each_card: writes cards one by one, or the new ones together. Part of write_cards().
+-- write_each_card: writes the new cards with one statement, and the others one by one. Part of write_cards().
 --   waits  Whether to wait for cards that another transaction has locked.
 --
 -- One statement inserts the cards whose ids are not stored, unless they conflict with other cards. The random etag of

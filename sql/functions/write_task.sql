@@ -11,10 +11,10 @@
 --
 -- Returns the rows of save_ledger(). If one of these has a failure, nothing is written and the lease continues. If the
 -- lease is lost, or if nothing failed and `ending` is not 0, a row of kind 0 follows with one of these outcomes:
---   3   The task is finished.
+--   3   This call has finished the task.
 --   8   The lease is lost, and nothing was written.
 --   10  The lease continues, because a message of role user is newer than last_read.
---   11  The task sleeps, or was released.
+--   11  This call has put the task to sleep, or released it.
 CREATE OR REPLACE FUNCTION cardbox.write_task(
     tenant text, task text, epoch bigint, messages jsonb, contents json[], calls jsonb,
     parameters json[], details json[], ending integer, end_status text, last_read bigint, awaits boolean,

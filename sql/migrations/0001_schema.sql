@@ -72,7 +72,7 @@ GRANT SELECT ON cardbox.tenant_grants TO cardbox_writer;
 CREATE TABLE cardbox.tokens (
     token_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name       text COLLATE "C" NOT NULL
-               CHECK (octet_length(name) BETWEEN 1 AND 255 AND name !~ '^[0-9]+$'), -- a number would be a token_id
+               CHECK (octet_length(name) BETWEEN 1 AND 255 AND name !~ '^[0-9]+$'), -- a number is read as a token_id
     hash       bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
     tenants    text[] CHECK (cardinality(tenants) > 0 AND array_position(tenants, NULL) IS NULL), -- NULL: all
     scopes     text[] NOT NULL CHECK (cardinality(scopes) > 0

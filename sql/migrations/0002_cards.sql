@@ -12,7 +12,7 @@ CREATE TABLE cardbox.cards (
     tool_calls   jsonb,
     tool_call_id text COLLATE "C" CHECK (octet_length(tool_call_id) <= 512),
     ttl_seconds  integer,
-    expires_at   timestamptz, -- not changed by repairs of a live card
+    expires_at   timestamptz, -- a repair of a live card does not change this time
     deleted_at   timestamptz, -- NULL: not deleted
     metadata     jsonb,
     created_at   timestamptz NOT NULL,

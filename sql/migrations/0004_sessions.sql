@@ -15,8 +15,8 @@ CREATE TABLE cardbox.sessions (
     -- The state `restoring`: the import of a project has not completed the session. The state `deleted`: the
     -- lines of the session are being removed. Only sessions in the state `live` are visible.
     state         text COLLATE "C" NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'restoring', 'deleted')),
-    dialect       text COLLATE "C" CHECK (dialect IN ('plain', 'pi')), -- NULL: not known yet
-    header        json,            -- only in the dialect pi; session_lines has its whole line
+    dialect       text COLLATE "C" CHECK (dialect IN ('plain', 'pi')), -- NULL: unknown
+    header        json,            -- NULL in the dialect plain; session_lines has the whole line of the header
     name          json,            -- the last name that an entry of type session_info has set
     forked_from   text COLLATE "C",
     -- The head, which is by default the parent of the next entry. The columns head_* are NULL if there is no head.
@@ -27,7 +27,7 @@ CREATE TABLE cardbox.sessions (
     head_is_leaf  boolean,
     lines         bigint NOT NULL DEFAULT 0, -- number of lines, which is also the number of the next line
     entries       bigint NOT NULL DEFAULT 0,
-    open_end      boolean NOT NULL DEFAULT false, -- the last line does not end with a line feed
+    open_end      boolean NOT NULL DEFAULT false, -- true: the last line lacks a line feed at its end
     version       bigint NOT NULL, -- grows with each change of the session
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
@@ -44,15 +44,16 @@ CREATE TABLE cardbox.session_lines (
     session_id  text COLLATE "C" NOT NULL,
     line        bigint NOT NULL,  -- counted from 0
     parent_line bigint,           -- NULL: a root, or not an entry
-    branch      bigint,           -- this column, depth and the columns from entry_id to content are NULL
-                                  -- if the line is not an entry
+    -- If a line is not an entry, branch, depth and the columns from entry_id to content are NULL.
+    branch      bigint,
     depth       integer,          -- number of ancestors of the entry
     size        integer NOT NULL, -- bytes of content, or of the line if it is not an entry
-    id_is_made  boolean NOT NULL DEFAULT false, -- the JSON of the entry contains no id
-    target_is_made boolean NOT NULL DEFAULT false, -- the JSON contains a line number instead of the id of the target
+    id_is_made  boolean NOT NULL DEFAULT false, -- true: the JSON of the entry lacks an id
+    -- True: the JSON of the entry contains a line number instead of the id of the target.
+    target_is_made boolean NOT NULL DEFAULT false,
     entry_id    text COLLATE "C",
-    missing_parent_id text COLLATE "C", -- a root's parentId, if the parent is missing or a descendant of
-                                  -- the root; '': the parentId is not an id
+    -- The parentId of a root whose parent is missing or is a descendant of the root; '': the parentId is not an id.
+    missing_parent_id text COLLATE "C",
     type        text COLLATE "C", -- 'other': an unknown type
     role        text COLLATE "C", -- user, assistant, tool or system; NULL: no role
     sets        text COLLATE "C", -- the setting that the entry changes: model or thinking

@@ -29,7 +29,7 @@ CREATE TABLE cardbox.tasks (
     last_user         bigint NOT NULL DEFAULT 0, -- seq of the last message with the role user; 0: none
     wake_at           timestamptz, -- when the task becomes due, or its lease ends; NULL: asleep or finished
     lease_owner       text COLLATE "C" CHECK (octet_length(lease_owner) BETWEEN 1 AND 255), -- NULL: not claimed
-    lease_epoch       bigint NOT NULL DEFAULT 0, -- grows when a lease begins or ends
+    lease_epoch       bigint NOT NULL DEFAULT 0, -- grows when a lease begins or ends, or the task is finished
     attempts          integer NOT NULL DEFAULT 0, -- claims since the task last slept, except released ones
     PRIMARY KEY (tenant_id, task_id),
     FOREIGN KEY (tenant_id, parent_task_id) REFERENCES cardbox.tasks,
@@ -116,7 +116,8 @@ CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
 CREATE UNLOGGED TABLE cardbox.task_chunks (
     tenant_id  text COLLATE "C" NOT NULL,
     task_id    text COLLATE "C" NOT NULL,
-    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- the message's later id
+    -- The id under which the message is stored later.
+    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512),
     n          bigint NOT NULL,
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)
@@ -138,7 +139,7 @@ CREATE TYPE cardbox.claimed_task AS (
 );
 
 -- The type of a row that follow_tasks() returns. The column `what` is that of an event, or 'chunk' for a chunk of a
--- message, or 'more' if a limit cut the result.
+-- message, or 'more' if a limit may have cut the result.
 CREATE TYPE cardbox.task_stream_row AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );

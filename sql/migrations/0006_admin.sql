@@ -37,8 +37,8 @@ SELECT cardbox.protect('cardbox.card_box_orphans', service => 'SELECT, INSERT, U
 
 -- The result of gc_batch() and gc_count(): numbers of removed or removable rows, and the bytes of their values.
 CREATE TYPE cardbox.gc_totals AS (
-    busy      boolean, -- another session runs gc, so nothing was removed
-    more      boolean, -- more rows may be left for later batches
+    busy      boolean, -- true: another session runs gc, and nothing was removed
+    more      boolean, -- true: rows may be left for later batches
     rows_left bigint,  -- number of rows that the batch may still remove
     cards     bigint, card_bytes     bigint,
     revisions bigint, revision_bytes bigint,

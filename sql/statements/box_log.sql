@@ -4,7 +4,7 @@
 -- $2 uuid  box
 -- $3 int8  only versions below this one
 -- $4 int8  maximum number of changes
--- $5 int8  changes that added at most this number of ids also return the ids; NULL: no ids
+-- $5 int8  the added ids are returned if a change added at most this number of ids; NULL: no ids
 SELECT l.version, l.op, l.length, l.added, l.append_key, l.at, i.ids
   FROM cardbox.card_boxes b
   LEFT JOIN LATERAL (

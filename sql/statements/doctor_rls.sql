@@ -2,5 +2,5 @@
 SELECT coalesce(string_agg(c.relname, ', ' ORDER BY c.relname), '')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = 'cardbox' AND c.relkind = 'r'
-   AND c.relname NOT IN ('migrations', 'functions') -- they have no rows of tenants
+   AND c.relname NOT IN ('migrations', 'functions') -- these tables have no rows of tenants
    AND NOT (c.relrowsecurity AND c.relforcerowsecurity)

@@ -1,6 +1,7 @@
--- Lists the schemas of the role's default search_path in which other roles can create objects. Not counted are the
--- schema's owner, superusers and roles that the current role is a member of. One of the other roles follows each schema
--- in parentheses. Connections of CardBox do not use this search_path, except behind poolers; psql does.
+-- Lists the schemas of the role's default search_path in which other roles can create objects. The schema's
+-- owner, superusers and roles that the current role is a member of do not count as other roles. After each schema, one
+-- of the other roles is named in parentheses. Connections of CardBox do not use this search_path, except behind
+-- poolers; psql does.
 SELECT coalesce(string_agg(o.name || ' (' || o.who || ')', ', ' ORDER BY o.name), '')
   FROM (SELECT n.nspname::text AS name,
                min(CASE WHEN a.grantee = 0 THEN 'everybody' ELSE a.grantee::regrole::text END) AS who

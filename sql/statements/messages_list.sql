@@ -1,5 +1,6 @@
--- Lists a page of a task's messages in the order of their times. The last column is the total number of messages.
--- If the page is empty, one row with a NULL id is returned. The columns are those of enum message_column in the C code.
+-- Lists a page of a task's messages in the order of their times. The last column is the total number of the
+-- task's messages. If the page is empty, one row with a NULL id is returned. The columns are those of enum
+-- message_column in the C code.
 -- $1 text  tenant
 -- $2 text  task
 -- $3 int8  maximum number of messages

@@ -3,6 +3,6 @@
 -- $2 text  session
 -- $3 text  dialect, or NULL
 -- $4 json  header, or NULL
--- $5 bool  whether the session may already exist; false: an existing session is an error
+-- $5 bool  whether the session may already exist; false: the outcome of an existing session is exists
 SELECT c.outcome, c.version
   FROM cardbox.create_session($1::text, $2::text, $3::text, $4::json, NULL, $5::bool) AS c

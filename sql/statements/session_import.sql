@@ -1,6 +1,6 @@
 -- Writes lines of a file, or of a project's export, to a session: see the function import_lines. Row 0 has the outcome
--- of the whole call. The other rows have the outcomes of the lines, in their order. The caller passes the columns made
--- and diverged_at with the next batch.
+-- of the whole call. The other rows have the outcomes of the lines, in their order. The caller passes the values of
+-- the columns made and diverged_at with the next batch.
 -- $1 text      tenant
 -- $2 text      session
 -- $3 text      dialect, or NULL
@@ -21,8 +21,8 @@
 -- $18 bytea[]  before
 -- $19 bytea[]  after
 -- $20 bool[]   whether the JSON has no id
--- $21 int8     made of the previous batch; NULL: this is the first batch
--- $22 int8     diverged_at of the previous batch
+-- $21 int8     value of the column `made` for the previous batch; NULL: this is the first batch
+-- $22 int8     value of the column `diverged_at` for the previous batch
 SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
   FROM cardbox.import_lines(
        $1::text, $2::text, $3::text, timestamptz 'epoch' + $21::int8 * interval '1 microsecond', $4::text,

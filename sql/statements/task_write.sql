@@ -8,11 +8,11 @@
 -- $6 jsonb         calls
 -- $7 json[]        parameters of the calls
 -- $8 json[]        details of the calls
--- $9 int4          ending: 0 none, 1 finished, 2 asleep, 3 released
--- $10 text         ending 1: completion status
--- $11 int8         endings 1 and 2: seq of the last message that the model has read; NULL: not checked
--- $12 bool         ending 1: whether a task with unfinished subtasks sleeps instead
--- $13 timestamptz  ending 2: when the task becomes due; NULL: when task_send or the end of a subtask wakes the task
+-- $9 int4          ending: 0 the lease continues, 1 finish the task, 2 put it to sleep, 3 release it
+-- $10 text         for ending 1: completion status of the task
+-- $11 int8         for endings 1 and 2: seq of the last message that the model has read; NULL: not checked
+-- $12 bool         for ending 1: whether a task with unfinished subtasks sleeps instead
+-- $13 timestamptz  for ending 2: time at which the task becomes due; NULL: task_send or the end of a subtask wakes it
 SELECT w.kind, w.ord, w.outcome
   FROM cardbox.write_task($1::text, $2::text, $3::int8, $4::jsonb, $5::json[], $6::jsonb,
                           $7::json[], $8::json[], $9::int4, $10::text, $11::int8,

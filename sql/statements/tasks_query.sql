@@ -1,5 +1,6 @@
 -- Lists a page of tasks, newest first: see the function list_tasks. The columns are those of task_get, then the total
--- number of tasks. If the page is empty, one row with a NULL id is returned. Filters that are NULL match all tasks.
+-- number of tasks that match the filters. If the page is empty, one row with a NULL id is returned. Filters that are
+-- NULL match all tasks.
 -- $1 text   tenant
 -- $2 bool   only active tasks
 -- $3 text   completion status

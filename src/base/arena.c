@@ -39,7 +39,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Returns false. If the arena has already failed, the first reason is kept. */
+/* Makes the arena fail for a reason, unless it has already failed for another. Returns false. */
 static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)

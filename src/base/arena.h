@@ -15,7 +15,7 @@ typedef struct arena_block arena_block;
 typedef struct arena_budget {
     memory_budget *process;      /* the process's budget; one arena may use a quarter of it */
     size_t answer_most;          /* maximum bytes of the response; arena.c does not check this */
-    const atomic_bool *given_up; /* NULL, or whether nobody waits for the result any more */
+    const atomic_bool *given_up; /* true: nobody waits for the result any more; may be NULL */
 } arena_budget;
 
 /* Why an arena has failed. */
@@ -30,7 +30,7 @@ typedef struct arena {
     arena_block *blocks; /* allocated blocks */
     char *at;            /* start of the free bytes of the current block, which end at `end` */
     char *end;
-    char *first; /* memory of the arena's owner that is used before blocks are allocated, or NULL */
+    char *first; /* the owner's memory, which the arena uses before it allocates blocks, or NULL */
     size_t first_size;
     bool failed;
     arena_end why;

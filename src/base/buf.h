@@ -14,7 +14,7 @@ typedef enum buf_failure { BUF_FINE = 0, BUF_TOO_LARGE, BUF_NOMEM } buf_failure;
 
 typedef struct buf {
     char *data; /* the text, or NULL if no memory is allocated */
-    size_t len; /* bytes, without the NUL */
+    size_t len; /* length of the text, without the NUL */
     size_t cap;
     size_t max; /* maximum of len */
     buf_failure failure;
@@ -27,7 +27,7 @@ typedef struct buf {
  * buffer has failed. */
 bool buf_reserve(buf *b, size_t more);
 
-/* buf_add appends bytes. It is inline, because answers are built of many short texts, and calls
+/* buf_add appends bytes. buf_add is inline, because answers are built of many short texts. It calls
  * buf_add_slowly for bytes that do not fit into the allocated memory, and for a failed buffer. */
 void buf_add_slowly(buf *b, const void *bytes, size_t len);
 static inline void buf_add(buf *b, const void *bytes, size_t len)
@@ -67,7 +67,7 @@ void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2
 /* Appends UTF-8 text as a JSON string token with its quotes. '"', '\\' and bytes below 0x20 are
  * escaped; all other bytes are copied. */
 void buf_json_string(buf *b, slice text);
-void buf_json_inside(buf *b, slice text); /* without the quotes */
+void buf_json_inside(buf *b, slice text); /* the same without the quotes */
 
 /* Appends a text as a JSON string token with its quotes; NULL, or a slice with ptr NULL: null. */
 void buf_json_or_null(buf *b, slice text);
@@ -90,8 +90,8 @@ void buf_member_int(buf *b, const char *name, int64_t number);
 /* True if no append has failed since the buffer was created or reset. */
 bool buf_ok(const buf *b);
 
-/* Returns the text of the buffer; "" if the buffer is empty or has failed. Valid until the buffer
- * is changed or freed. */
+/* Returns the text of the buffer; "" if the buffer is empty or has failed. The result is valid
+ * until the buffer is changed or freed. */
 const char *buf_str(const buf *b);
 
 /* Returns the text of the buffer as a slice, which may contain NUL bytes; empty if the buffer has

@@ -37,8 +37,9 @@ void isotime_json(buf *out, const isotime *time); /* writes a JSON string */
  * given as microseconds since 1970. Times outside of the years 1 to 9999 are clamped. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
-void isotime_member(buf *out, const char *name, int64_t micros); /* as an object's member */
-const char *isotime_text(arena *memory, int64_t micros);         /* NULL: the arena has failed */
+/* writes a member of a JSON object */
+void isotime_member(buf *out, const char *name, int64_t micros);
+const char *isotime_text(arena *memory, int64_t micros); /* NULL: the arena has failed */
 
 /* Returns microseconds since 1970-01-01T00:00:00Z. A time without an offset is read as UTC. */
 int64_t isotime_to_micros(const isotime *time);

@@ -33,8 +33,8 @@ static void skip_space(checker *c)
     c->at = scan_skip_space(c->at, c->end);
 }
 
-/* Returns the next character that is not white space; NUL at the end of the text. A NUL byte in the
- * text is invalid at the same positions. */
+/* Returns the next character that is not white space; NUL at the end of the text, and also for a
+ * NUL byte in the text. */
 static char peek(checker *c)
 {
     skip_space(c);

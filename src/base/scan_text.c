@@ -5,7 +5,7 @@
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* The pointer of the result is not NULL, so that other pointers can be computed from it. */
+/* Returns the text. For an empty text too, the pointer is not NULL. */
 static slice with_pointer(slice text)
 {
     return text.len > 0 ? text : (slice){"", 0};
@@ -16,7 +16,7 @@ static slice between(const char *from, const char *to)
     return (slice){from, (size_t)(to - from)};
 }
 
-/* A `len` over the buffer's maximum is no failure, because the output may be shorter than `len`. */
+/* Reserves `len` bytes, or as many as the buffer's maximum allows. */
 static void reserve_up_to(buf *out, size_t len)
 {
     size_t left = out->max - out->len;

@@ -154,7 +154,7 @@ slice scan_next_part(slice *rest, char storage[4], uint32_t *code)
     const char *end = rest->ptr + rest->len, *next;
     slice part;
 
-    *code = 'x'; /* bytes that are not an escape get any code point that is not special */
+    *code = 'x';
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {

@@ -183,7 +183,8 @@ static bool has_numbered_escape(slice text)
     return false;
 }
 
-/* If the first byte of `name` is rare, memchr is several times as fast as memmem. */
+/* True if a text contains `name`. If the first byte of `name` is rare, memchr is several times as
+ * fast as memmem. */
 static bool has_bytes(slice text, slice name)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;

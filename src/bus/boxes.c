@@ -7,7 +7,7 @@
 #include "store/box/box_json.h"
 #include "base/errors.h"
 
-/* Maximum number of ids that box:get returns: the whole output is in memory. */
+/* Maximum number of ids that box:get returns, because the whole output is in memory. */
 enum { BOX_IDS_MOST = 100000 };
 
 typedef struct box_request {
@@ -53,8 +53,8 @@ BUS_BUILDS(box_read)
     boxes_read_params(p, request->reads, request->count);
 }
 
-/* Sets `box` to the result of the first read. Returns CARDBOX_NOT_FOUND if there is no such box or
- * no such version. */
+/* Reads the box, as it was at the requested moment, from the rows into `box`. Returns
+ * CARDBOX_NOT_FOUND if there is no such box or no such version. */
 static cardbox_status open_box(const bus_call *call, const store_rows *rows, box_view *box,
                                cardbox_error *err)
 {
@@ -163,8 +163,8 @@ BUS_RENDERS(box_list)
     return CARDBOX_OK;
 }
 
-/* Maximum number of ids for each change in the output of box:log. If a change added more ids, its
- * ids are omitted. */
+/* Maximum number of ids for each change in the output of box:log. If a change added more ids, the
+ * output has none of its ids. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)

@@ -17,8 +17,8 @@
 /* The scope that a token needs to run an ability. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 
-/* Maximum levels of nested JSON in an input. The limit is higher than that for the content of a
- * card, so that the check of the content reports the error. */
+/* Maximum levels of nested JSON in an input. An input may have more levels than the content of a
+ * card, so that the check of the content reports content that is nested too deeply. */
 #define BUS_DEPTH_MAX 256
 
 /* Default and maximum of input_limit(), which most lists use. */
@@ -37,7 +37,7 @@ typedef struct input_reader input_reader; /* input.h */
 
 /* One statement of a call. */
 typedef struct bus_step {
-    statement_id statement; /* BUS_NO_STATEMENT: none is needed */
+    statement_id statement; /* BUS_NO_STATEMENT: the step needs no statement */
     bool writes;
     void (*build)(params *p, const bus_call *call);
     /* Appends the output to `out`, or returns an error, or requests another step with bus_next. */
@@ -48,11 +48,11 @@ typedef struct bus_step {
 struct bus_call {
     const bus_ability *ability;
     slice tenant;
-    scan_value input; /* valid by the input schema of the ability */
+    scan_value input; /* the input, which the input schema of the ability accepts */
     arena *memory;    /* must exist as long as the call */
     void *plan;       /* parameters read from the input, in a struct that the ability defines */
     bool again;       /* true: running the call twice has the effect of running it once */
-    bus_step step;    /* the next step; at first the step of the ability's table row */
+    bus_step step;    /* the step to run next; the first step is from the ability's table row */
     bool wakes;       /* true: the call may create work for workers */
     bool more;        /* true: another step follows */
     slice faults; /* violations of the schema: JSON objects with `place` and `message`, separated by
@@ -111,18 +111,18 @@ void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *
  * Begins a call: checks the input against the schema and reads it into the plan. scan_check must
  * have accepted `input` with the depth BUS_DEPTH_MAX. `input` must exist as long as the call; kind
  * SCAN_NONE means {}. Returns CARDBOX_INVALID if the input is invalid; the message names the
- * member. Other statuses come from the ability's read function. The caller must call bus_end in all
- * cases.
+ * member. Other errors: CARDBOX_NOMEM, and errors of the ability's read function. The caller must
+ * call bus_end in all cases.
  */
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 
-/* Renders the rows of call->step. If call->more is true afterwards, the output is not complete, and
- * the caller must run the next step. */
+/* Renders the rows that the statement of call->step returned. If call->more is true afterwards, the
+ * output is not complete, and the caller must run the next step. */
 cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 
-/* Requests another step. Called by the render functions of abilities. */
+/* Requests another step. Only render functions of abilities call bus_next. */
 cardbox_status bus_next(bus_call *call, const bus_step *step);
 
 #endif

@@ -17,7 +17,7 @@ static cardbox_status no_card(cardbox_error *err)
 typedef struct card_ids {
     card_key *keys;
     size_t count;
-    card_key only; /* the element of `keys` for card:get */
+    card_key only; /* for card:get: `keys` points to this key */
 } card_ids;
 
 BUS_READS(card_get)
@@ -53,8 +53,8 @@ static bool has_key(const card_ids *ids, slice id)
     return false;
 }
 
-/* A repeated id is read only once. The schema allows at most 100 ids, so comparing them in pairs is
- * fast enough. */
+/* If the input contains an id several times, the card is read once. The schema allows at most 100
+ * ids, so comparing them in pairs is fast enough. */
 BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;

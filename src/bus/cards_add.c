@@ -165,8 +165,7 @@ BUS_RENDERS(card_add_many)
 /* --- from an entry of a session --- */
 
 typedef struct from_entry {
-    added added; /* the first member, because the second step passes the plan to functions of
-                    card:add */
+    added added; /* must be the first member: the second step uses the plan as a struct added */
     entry_card card;
 } from_entry;
 

@@ -6,10 +6,10 @@
 
 #include "bus/bus.h"
 
-/* {"id","name","description","isStream"}. */
+/* Appends {"id","name","description","isStream"}. */
 void describe_short(buf *out, const bus_ability *ability);
 
-/* ,"inputSchema":...,"outputSchema":... */
+/* Appends ,"inputSchema":...,"outputSchema":... */
 void describe_schemas(buf *out, const bus_ability *ability);
 
 /* Appends {"id","moduleName","abilityName","description","inputSchema","outputSchema","tags"}.

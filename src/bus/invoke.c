@@ -25,7 +25,7 @@ static cardbox_status run_statement(const bus_call *call, cardbox *db, store_row
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     step->build(&p, call);
-    /* a new call by the caller could make other ids */
+    /* client_run may send the same ids again; a new call of the ability could make other ids */
     client_safety write = call->again ? RUN_AGAIN_HERE : RUN_ONCE;
     return client_run(db, step->statement, &p, step->writes ? write : RUN_AGAIN, rows, err);
 }

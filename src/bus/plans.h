@@ -19,8 +19,8 @@ typedef struct session_list {
 /* The plan of the abilities that read the tree of a session. */
 typedef struct tree_request {
     session_page page; /* page.limit is one more than the maximum number of returned entries */
-    const session_pages *of; /* the list of entries to read; NULL: not a list */
-    session_path_read path;  /* the path to read; also checks whether the session exists */
+    const session_pages *of; /* NULL: the ability reads no list of entries */
+    session_path_read path;  /* the path to read, or to check that session and entry exist */
     slice entry, other;      /* session:entry uses `entry`; session:diff compares both */
 } tree_request;
 

@@ -8,8 +8,8 @@
 
 /* --- create --- */
 
-/* A session of the dialect pi gets the header of the input or, without it, a new header with `cwd`.
- */
+/* Sets the dialect and the header of a new session. A session of the dialect pi gets the header of
+ * the input or, without it, a new header with `cwd`. */
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;

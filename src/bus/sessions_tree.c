@@ -1,6 +1,7 @@
 /*
- * sessions_tree.c: the abilities that read the tree of a session. If a list or an entry has no
- * rows, a second statement checks whether the session and the entry exist.
+ * sessions_tree.c: the abilities that read the tree of a session. If the first statement returns
+ * no rows for a list or an entry, a second statement checks whether the session and the entry
+ * exist.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"

@@ -116,13 +116,13 @@ typedef struct cli_command {
      * line before it. */
     const char *examples;
     const opt_spec *options;
-    bool project_optional; /* the command accepts --project, but does not require it */
-    cli_origin origins[CLI_ORIGINS_MAX]; /* the last one has a NULL field */
+    bool project_optional; /* true: the command accepts --project, but does not require it */
+    cli_origin origins[CLI_ORIGINS_MAX]; /* the last origin has a NULL field */
     /* Checks the options before `run`. Returns false after it has printed a usage error. May be
      * NULL. */
     bool (*check)(const cli_call *call);
     cli_exit (*run)(cli_call *call);
-    bool without_database; /* cli_run() does not open the database before it calls `run` */
+    bool without_database; /* true: cli_run() does not open the database before it calls `run` */
 } cli_command;
 
 /* All commands, in the order in which the overview prints them. */
@@ -178,7 +178,7 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
 #define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
 #define cli_note(...)    cli_message(NULL, __VA_ARGS__)
 
-/* Prints an error. The value of the expression is `value`. */
+/* Prints an error, and returns `value`. */
 #define cli_error_and(value, ...) (cli_error(__VA_ARGS__), (value))
 
 /* Prints call->err, with a remedy if cli_hint() has one, and returns CLI_FAILED. If the store

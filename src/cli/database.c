@@ -55,7 +55,6 @@ bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE])
     is_of_dev = found != DEV_NONE;
     if (found == DEV_DSN)
         *out = storage;
-    /* libpq's defaults would connect to another database. */
     if (found == DEV_STOPPED)
         error_set(&call->err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
     return found != DEV_STOPPED;

@@ -13,7 +13,7 @@
 typedef struct cli_source {
     const char *name; /* the name of the input in messages */
     FILE *in;         /* NULL: the file could not be opened */
-    bool is_file;     /* the input is a regular file, not a pipe or a terminal */
+    bool is_file;     /* true: the input is a regular file, not a pipe or a terminal */
     uint64_t size;    /* size of a regular file in bytes; 0 for other inputs */
 } cli_source;
 

@@ -179,8 +179,8 @@ bool cli_is_help(const char *word)
 
 /* --- running it --- */
 
-/* Compares the number of arguments with command->arguments, such as "BOX [CARD...]". Prints an
- * error if they differ. */
+/* Checks that the command accepts `count` arguments, by command->arguments, such as "BOX
+ * [CARD...]". If not, prints an error and returns false. */
 static bool check_count(const cli_command *command, int count)
 {
     int least = 0, most = 0;

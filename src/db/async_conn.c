@@ -14,7 +14,8 @@ enum {
     COUNTED_READS = 8, /* a response is counted in the memory budget only after this many reads */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_MOST_MS = 300, /* longest pause between two attempts to connect */
-    /* added to the client's deadline, so that usually statement_timeout comes first */
+    /* added to statement_timeout for the client's deadline, so that usually PostgreSQL ends the
+       statement first */
     STATEMENT_GRACE_MS = 1000
 };
 
@@ -60,8 +61,8 @@ static void fail_queries(query *q, const char *reason)
     }
 }
 
-/* The connection's state is reset first, because the query_done functions of the lost queries may
- * read it. */
+/* Closes the connection and fails its queries. The state is reset before the query_done functions
+ * are called, because these may read the state. */
 static void close_connection(async_conn *c, int64_t due_ms)
 {
     query *lost = c->first;
@@ -86,7 +87,8 @@ void async_set_reason(async_conn *c, const char *reason)
              reason);
 }
 
-/* After the loss of an open connection there is no pause before the next attempt. */
+/* Closes a connection or abandons an attempt to connect. The next attempt is due at once after the
+ * loss of an open connection, and after a pause otherwise. */
 void async_conn_drop(async_conn *c, const char *reason)
 {
     if (c->state == ASYNC_WAITING)
@@ -157,8 +159,8 @@ static size_t bytes_waiting(const async_conn *c)
     return ioctl(PQsocket(c->pg), FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* libpq does not report how many bytes it reads, so the bytes that wait at the socket are counted
- * before and after. */
+/* Lets libpq read from the socket. libpq does not report how many bytes it reads, so the bytes that
+ * wait at the socket are counted before and after. */
 static bool consume_input(async_conn *c)
 {
     c->status.reads += c->first != NULL;

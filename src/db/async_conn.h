@@ -84,7 +84,7 @@ bool async_conn_is_up(const async_conn *c); /* true: async_conn_send can be used
 
 /* Fails the first pending query, and closes the connection, because libpq can't skip the rest of
  * the response. The query's error is retryable if its response may fit into the memory budget
- * later. Other pending queries fail too, with CARDBOX_UNAVAILABLE. */
+ * later. All other pending queries fail with CARDBOX_UNAVAILABLE. */
 void async_conn_abort_answer(async_conn *c, cardbox_status status, const char *reason);
 
 /* Closes an open connection; the next async_conn_tick starts an attempt to connect. If an attempt
@@ -108,7 +108,7 @@ typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 
 /* Passes each row of the statement that was sent last to `some` as it arrives. So the whole
  * response need not be in memory. query_done then gets a result without these rows. If the
- * statement fails, the rows are invalid. */
+ * statement fails, the caller must not use the rows that have arrived. */
 void async_conn_each_row(async_conn *c, query_on_rows some);
 
 #endif

@@ -9,7 +9,7 @@
 
 typedef enum async_state {
     ASYNC_WAITING,    /* no connection; the next attempt starts at due_ms */
-    ASYNC_CONNECTING, /* the connector has an attempt to connect, also if it has ended */
+    ASYNC_CONNECTING, /* the connector has an attempt to connect, which may have ended */
     ASYNC_OPEN,       /* connected, in pipeline mode */
     ASYNC_BROKEN      /* sending failed; the next async_conn_tick drops the connection */
 } async_state;
@@ -21,7 +21,7 @@ typedef struct query {
     params params;
     query_limits limits;
     query_done done;
-    query_on_rows on_rows; /* query_done gets all rows together */
+    query_on_rows on_rows; /* NULL: query_done gets all rows together */
     void *arg;
     bool preparing; /* a Parse message was sent before the query */
     /* unanswered commands that were sent before the query to set limits or prepare it */

@@ -40,8 +40,9 @@ bool async_flush(async_conn *c)
     return left >= 0;
 }
 
-/* Sends a statement that sets limits before a query, unless the session was started with these
- * limits. With no_named_statements the session may be a pooler's, which was started by others. */
+/* Sends, before a query, a statement that sets the query's limits, unless the session was started
+ * with these limits. With no_named_statements the statement is always sent, because a pooler may
+ * have started the session with other limits. */
 static bool send_limits(async_conn *c, query *q)
 {
     char statement_ms[16], lock_ms[16];
@@ -170,7 +171,7 @@ static void complete_first(async_conn *c)
         async_conn_drop(c, "its buffers have grown, or its prepared statements are lost");
 }
 
-/* libpq's input buffer must hold a whole row, so only large rows make it grow far. */
+/* libpq's input buffer grows to hold a whole row, so only a large row makes the buffer large. */
 static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)
@@ -190,7 +191,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         connect_error(&q->error, c->pg, result);
         q->error.statement = statement_get(q->id)->name;
         q->failed = true;
-        /* A failure before or during the preparation: the statement is not prepared. */
+        /* if preparing failed, or a command before it, the statement is not prepared */
         if (q->preparing && q->ahead > 0)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
@@ -205,8 +206,8 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
     PQclear(result);
 }
 
-/* Sets single-row mode if each row is passed on: libpq requires this before the first result is
- * read. Returns true if a result can be read without blocking. */
+/* Returns true if a result can be read without blocking. Before that, sets single-row mode if the
+ * query has an on_rows function: libpq requires this before the first result is read. */
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;

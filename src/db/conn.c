@@ -78,8 +78,9 @@ bool conn_is_forked(const store_conn *conn)
     return conn->pid != getpid();
 }
 
-/* PQfinish would send a Terminate message to the parent's server process, so the socket's
- * descriptor is first replaced by one of /dev/null. */
+/* Frees a PGconn of the parent process in a child. PQfinish would send a Terminate message, which
+ * would end the parent's session, so the socket's descriptor is first replaced by one of /dev/null.
+ */
 static void finish_silently(PGconn *pg)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -173,7 +174,8 @@ static bool is_success(const PGresult *result)
 
 /* Reads the results of a statement. The server commits after it has sent the rows, and an error may
  * follow the rows. ReadyForQuery confirms the commit: PQgetResult then returns NULL, and the
- * connection is alive. Without ReadyForQuery, only an error is returned; NULL: there is none. */
+ * connection is alive. Without ReadyForQuery, only an error result is returned. NULL: there is no
+ * result to return. */
 static PGresult *read_result(store_conn *conn, bool *late)
 {
     PGresult *answer = NULL, *next = NULL;

@@ -219,8 +219,8 @@ int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params 
                        : PQsendQueryParams(pg, s->text, count, NULL, values, lengths, formats, 1);
 }
 
-/* Returns the SQLSTATE in a verbose message such as "FATAL: 53300: too many clients". The words
- * before the colon may be in any language. NULL: there is no SQLSTATE. */
+/* Returns the SQLSTATE in a verbose message, between a colon with two spaces and a colon with one
+ * space. NULL: there is no SQLSTATE. */
 static const char *find_state(const char *message)
 {
     static const char ALPHABET[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -120,7 +120,7 @@ int64_t rows_micros(const store_rows *rows, int row, int column)
 {
     int64_t since_2000 = read_int8(PARAMS_TIMESTAMPTZ, rows, row, column);
     if (since_2000 == INT64_MIN || since_2000 == INT64_MAX)
-        return since_2000; /* -infinity and infinity keep their values */
+        return since_2000; /* -infinity or infinity */
     return since_2000 >= INT64_MAX - POSTGRES_EPOCH_MICROS ? INT64_MAX - 1
                                                            : since_2000 + POSTGRES_EPOCH_MICROS;
 }

@@ -40,7 +40,7 @@ int schema_newest(void);
 void schema_params(params *p);
 
 typedef enum schema_state {
-    SCHEMA_FITS,      /* all migrations of this build, and its functions or newer */
+    SCHEMA_FITS,      /* the database has this build's migrations, and its functions or newer */
     SCHEMA_TOO_OLD,   /* the database lacks migrations of this build */
     SCHEMA_FUNCTIONS, /* functions are missing, and a newer release has not replaced them */
 } schema_state;

@@ -20,7 +20,8 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_DATABASE = 3,    /* tag of the first database connection; the others follow */
+    /* epoll tag of the first database connection; the tags of the other connections follow */
+    TAG_DATABASE = 3,
     LINGER_MS = 100,     /* draining ends early if the loop had no request for this time */
     SEND_LAST_MS = 2000, /* maximum time in LOOP_CLOSING, unless jobs still run */
     WAIT_MOST_MS = 60000,
@@ -74,7 +75,7 @@ void loop_free(loop *l)
     loop_wait(l);
     acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
-    db_conns_free(l->conns); /* frees the batches too */
+    db_conns_free(l->conns);
     batcher_free(l->batcher);
     followers_free(l->followers);
     if (l->wake_fd >= 0)
@@ -249,8 +250,7 @@ static void *run_loop(void *arg)
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         iterate(l);
-    for (abort_requests(l); jobs_are_open(&l->jobs);
-         abort_requests(l)) /* ends requests of the last iteration */
+    for (abort_requests(l); jobs_are_open(&l->jobs); abort_requests(l))
         clock_sleep_ms(JOB_END_MS);
     atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;

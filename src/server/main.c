@@ -28,9 +28,10 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     STOP_POLL_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* descriptors for background threads, files and host names */
-    DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* number of clients that the server requires to start */
+    DESCRIPTORS_KEPT = 24,   /* descriptors for background threads, files and host names */
+    DESCRIPTORS_OF_LOOP = 7, /* two epoll sets, eventfds, a timer, the listening socket */
+    /* lowest value to which a limit of descriptors may reduce connections_max */
+    CONNECTIONS_LEAST = 16,
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the heap keeps at its end */
     MEMORY_STEP = 1024 * 1024
 };
@@ -46,8 +47,9 @@ typedef struct process {
     size_t count; /* number of loops that were created */
 } process;
 
-/* Lowers connections_max if the limit of file descriptors is too low for it. Returns false if the
- * limit is too low even for CONNECTIONS_LEAST clients. */
+/* Raises the soft limit of file descriptors to the hard limit. If that is too low for
+ * connections_max, lowers connections_max. Returns false if the limit is too low even for
+ * CONNECTIONS_LEAST clients. */
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
@@ -202,7 +204,8 @@ static bool is_connection_string(const char *dsn, const char *given_as)
     return false;
 }
 
-/* Returns another exit status than EXIT_SUCCESS, and prints the reason, if starting failed. */
+/* Starts the loops and the background threads. If that fails, prints the reason, and returns
+ * another exit status than EXIT_SUCCESS. */
 static int start_all(process *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -220,7 +223,6 @@ static int start_all(process *p)
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
     bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
-    /* before the loops, which wait for the auth watcher */
     p->auth_watcher = made ? auth_watcher_start(&p->server) : NULL;
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
@@ -234,8 +236,9 @@ static int start_all(process *p)
     return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
-/* Returns false if a thread hangs in a query or in an attempt to connect. Loops are freed after the
- * background threads, which may wake loops. */
+/* Waits for the loops, ends the background threads, and frees both. Returns false if a thread hangs
+ * in a query or in an attempt to connect. Loops are freed after the background threads, which may
+ * wake loops. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)

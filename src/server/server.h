@@ -34,19 +34,22 @@ typedef struct server_state {
     void (*wake)(struct loop *l); /* the function loop_wake; NULL: there are no loops yet */
     stats *stats;                 /* an element for each loop, then one for each helper thread */
     size_t stats_count;
-    struct job_pool *jobs;       /* the helper threads */
-    atomic_size_t accepting;     /* number of the loop that accepts connections; see acceptor.h */
-    memory_budget memory;        /* limited by --memory-max: bodies, rows, answers, arenas */
+    struct job_pool *jobs;   /* the helper threads */
+    atomic_size_t accepting; /* number of the loop that accepts connections; see acceptor.h */
+    /* memory of bodies, rows, answers and arenas, which --memory-max limits */
+    memory_budget memory;
     atomic_size_t bodies;        /* bytes of large request bodies, which also count in `memory` */
     int64_t started_s;           /* when the server started, in seconds since 1970 */
     atomic_int stop;             /* a stop_phase */
     atomic_size_t loops_running; /* number of loops whose thread has not ended */
     database database;
-    struct token_store *tokens;       /* the list of tokens */
-    host_rules hosts;                 /* accepted hosts of a server without authentication */
-    struct card_cache *card_cache;    /* NULL: --card-cache is 0 */
-    bool reachable;                   /* other machines can reach the address */
-    atomic_bool role_is_too_powerful; /* `reachable`, and the database role has too many rights */
+    struct token_store *tokens; /* the list of tokens */
+    /* hosts in the Host header that a server without authentication accepts */
+    host_rules hosts;
+    struct card_cache *card_cache; /* NULL: --card-cache is 0 */
+    bool reachable;                /* other machines can reach the address */
+    /* `reachable` is true, and the database role has too many rights */
+    atomic_bool role_is_too_powerful;
     /* tokens are required, but the database role may not read them */
     atomic_bool tokens_are_unreadable;
 } server_state;

@@ -21,8 +21,11 @@ enum {
     HOUR_MS = 60 * 60 * 1000,
     CONNECTIONS_MOST = 24, /* maximum of the default of --database-connections, about a quarter of
                               PostgreSQL's default max_connections */
-    TRANSFERS_PART = 4,    /* at most a quarter of the connections is for exports and imports */
-    LOOP_LEAST = 3,        /* least connections of a loop: one of each group */
+    /* transfers get at most the database connections divided by this number */
+    TRANSFERS_PART = 4,
+    /* least number of database connections of a loop: one for reads, one for writes, one for lists
+     */
+    LOOP_LEAST = 3,
     CONNECTIONS_LEAST = BACKGROUND_CONNECTIONS + 1 + LOOP_LEAST
 };
 

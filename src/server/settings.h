@@ -20,7 +20,9 @@ typedef struct settings {
     long cpus;                 /* CPUs that the process may use */
     long loops;                /* number of event loops; see settings_share */
     long database_connections; /* maximum number of connections of the process to one cluster */
-    long read_connections;     /* connections of each loop; the next three members too */
+    /* number of read connections of each loop; the next three members are the numbers of its other
+     * connections */
+    long read_connections;
     long write_connections;
     long list_connections;
     long standby_connections;

@@ -19,7 +19,7 @@ typedef _Atomic(uint64_t) tally;
 #define STATS_ROUTES_MAX 96
 #define STATS_FAULTS_MAX 32
 
-/* The index in `requests` of requests without a route. */
+/* The index in stats.requests at which requests without a route are counted. */
 #define STATS_NO_ROUTE STATS_ROUTES_MAX
 
 /* Size of an array that is indexed by the first digit of the HTTP status; 0: the client left before
@@ -35,15 +35,15 @@ typedef enum route_class {
     ROUTE_CLASSES
 } route_class;
 
-/* Upper bounds of the buckets of request durations, in microseconds. One further bucket has longer
+/* Upper bounds of the buckets of request durations, in microseconds. A further bucket counts longer
  * durations. */
 #define STATS_BOUNDS                                                                               \
     250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,     \
         5000000, 10000000
 #define STATS_BUCKETS 16
 
-/* Upper bounds of the buckets of a loop's iterations, in microseconds. One further bucket has
- * longer iterations. */
+/* Upper bounds of the buckets for the durations of a loop's iterations, in microseconds. A further
+ * bucket counts longer iterations. */
 #define STATS_TURN_BOUNDS                                                                          \
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000
 #define STATS_TURN_BUCKETS 15
@@ -70,7 +70,8 @@ typedef struct stats {
     tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];
     tally durations[ROUTE_CLASSES][STATS_BUCKETS];
     tally duration_us[ROUTE_CLASSES];
-    tally turns[STATS_TURN_BUCKETS]; /* iterations, by their duration without the wait */
+    /* number of iterations in each bucket of durations, without the wait */
+    tally turns[STATS_TURN_BUCKETS];
     tally turn_us;
     tally in_flight;      /* number of requests in progress */
     tally clients;        /* number of open connections of clients */
@@ -80,15 +81,17 @@ typedef struct stats {
     tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
-    tally batched[STATEMENT_COUNT];    /* number of batches of each statement */
-    tally members[STATEMENT_COUNT];    /* number of requests in the batches of each statement */
-    tally waiting;                     /* number of requests in the queues */
-    tally jobs;                        /* number of jobs that helper threads have begun */
-    tally jobs_open;                   /* number of jobs that wait or run */
-    tally retries;                     /* number of times that requests were queued again */
-    tally rows;                        /* number of rows received from the database */
-    tally standby_reads;               /* number of requests that a standby answered */
-    tally standby_passed;              /* number of reads that fell back to the primary */
+    tally batched[STATEMENT_COUNT];    /* number of batches that carried the statement */
+    /* number of requests in all batches that carried the statement */
+    tally members[STATEMENT_COUNT];
+    tally waiting;       /* number of requests in the queues */
+    tally jobs;          /* number of jobs that helper threads have begun */
+    tally jobs_open;     /* number of jobs that wait or run */
+    tally retries;       /* number of times that requests were queued again */
+    tally rows;          /* number of rows received from the database */
+    tally standby_reads; /* number of requests that a standby answered */
+    /* with --standby-dsn: number of reads that were sent to the primary and not to a standby */
+    tally standby_passed;
     char apart[64]; /* keeps the counters of two threads in different cache lines */
 } stats;
 

@@ -143,6 +143,30 @@ def test_many_waiting_of_one_tenant_hold_up_no_others():
         assert len(ids_of(server, "some", free)) == 36
 
 
+def test_slow_writes_of_one_tenant_hold_up_no_others():
+    """Each slow write occupies a connection. One is left to tenants that have no statement running."""
+    own = Postgres.shared().database()
+    psql(as_role(own, "postgres"), """
+        CREATE TABLE public.gate AS SELECT 1 AS is_shut;
+        GRANT SELECT ON public.gate TO PUBLIC;
+        CREATE FUNCTION public.await_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            WHILE EXISTS (SELECT FROM public.gate) LOOP PERFORM pg_sleep(0.01); END LOOP;
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER slow BEFORE INSERT ON cardbox.sessions FOR EACH ROW WHEN (new.tenant_id = 'slow')
+            EXECUTE FUNCTION public.await_gate()""")
+    with serving("--database-timeout-ms", "60000", dsn_=own) as server, concurrent.futures.ThreadPoolExecutor(12) as pool:
+        def make(tenant, name):
+            return server.request("PUT", f"/projects/{tenant}/sessions/{name}", b"{}").status
+        slow = [pool.submit(make, "slow", f"s{n}") for n in range(12)]
+        await_(lambda: int(psql(as_role(own, "postgres"), "SELECT count(*) FROM pg_stat_activity"
+                                                 " WHERE wait_event = 'PgSleep'")) > 0)
+        assert [make("other", f"s{n}") for n in range(3)] == [200] * 3
+        assert not any(one.done() for one in slow)
+        psql(as_role(own, "postgres"), "DELETE FROM public.gate")
+        assert {one.result() for one in slow} == {200}
+
+
 def test_lists_hold_up_no_reads():
     with serving() as server, concurrent.futures.ThreadPoolExecutor(12) as pool:
         box = make_box(server, "lists")

@@ -60,6 +60,7 @@ class Reply:
     before = 0        # seconds before anything
     until = None      # what is waited for before anything
     done = True       # [DONE] at the end
+    linger = False    # after [DONE] the answer does not end
 
     def __init__(self, chunks=(), **members):
         self.chunks = list(chunks)
@@ -228,6 +229,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             if reply.done:
                 self._chunk(b"data: [DONE]\n\n")
+            if reply.linger:
+                self._hang(model)
+                return
             self.wfile.write(b"0\r\n\r\n")
 
 

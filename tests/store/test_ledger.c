@@ -263,6 +263,27 @@ static void life_of_a_call(void **state)
     assert_int_equal(cardbox_call_save(db, "t", &other, &err), CARDBOX_CONFLICT);
 }
 
+/* A worker saves both statuses in one statement, which is repeated if the connection was lost. */
+static void statuses_of_a_call_again(void **state)
+{
+    (void)state;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_call calls[] = {call_of("again", "steps", "pending", 1),
+                            call_of("again", "steps", "in_progress", 1)};
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    batch.calls = calls;
+    batch.call_count = 2;
+    assert_ok(save_task("t", "steps", NULL, 1000, 1000, &err), &err);
+    assert_ok(save_message("steps-1", "steps", "assistant", "Calling", 1, &err), &err);
+    calls[0].start_message_id = calls[1].start_message_id = "steps-1";
+    for (int i = 0; i < 2; i++)
+        assert_ok(cardbox_ledger_save(db, "t", &batch, &err), &err);
+    calls[1].status = "completed";
+    assert_ok(cardbox_ledger_save(db, "t", &batch, &err), &err);
+    calls[1].status = "in_progress";
+    assert_int_equal(cardbox_ledger_save(db, "t", &batch, &err), CARDBOX_CONFLICT);
+}
+
 static void calls_belong_to_their_task(void **state)
 {
     (void)state;
@@ -457,6 +478,7 @@ int main(void)
         cmocka_unit_test(messages_in_the_order_of_time),
         cmocka_unit_test(exact_texts),
         cmocka_unit_test(life_of_a_call),
+        cmocka_unit_test(statuses_of_a_call_again),
         cmocka_unit_test(calls_belong_to_their_task),
         cmocka_unit_test(queries),
         cmocka_unit_test(batches_are_whole),

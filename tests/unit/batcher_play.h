@@ -74,10 +74,10 @@ size_t db_conns_usable(const db_conns *l, db_group group)
     return play.group[group].usable;
 }
 
-bool db_conns_is_last_free(const db_conns *l, const db_conn *free_one)
+size_t db_conns_free_besides(const db_conns *l, const db_conn *free_one)
 {
     (void)l;
-    return ((const play_group *)(const void *)free_one)->is_last;
+    return ((const play_group *)(const void *)free_one)->is_last ? 0 : 2;
 }
 
 bool db_conns_away(const db_conns *l, db_group group)

@@ -145,6 +145,15 @@ def test_failures_for_good():
         yield name, check
 
 
+def test_answer_that_does_not_end_after_done():
+    """It is complete: the idle timeout, which passes before the worker gives up waiting, does not count."""
+    whole = says("whole")
+    whole.linger = True
+    project, task, server = run_one(lambda request: whole, "--model-idle-timeout-ms", "200")
+    assert project.texts(task) == [("user", "go"), ("assistant", "whole")]
+    assert len(server.requests) == 1
+
+
 def test_half_a_text_is_no_success():
     for finish, reason in (("length", "failed: the model stopped at its length limit"),
                            ("content_filter", "failed: the model's answer was cut by its content filter")):

@@ -350,7 +350,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 
 bool schema_is_partial(scan_value root)
 {
-    buf unchecked = BUF_INIT(1); /* enough to see whether there is a name */
+    buf unchecked = BUF_INIT(1);
 
     schema_check(&unchecked, root.text, NULL);
     bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;

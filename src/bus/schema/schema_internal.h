@@ -49,7 +49,7 @@ cardbox_status schema_status(const schema_errors *errors, cardbox_error *err);
 /* The form that the value of a keyword must have in a schema. */
 typedef enum schema_argument {
     ARGUMENT_ANY,
-    ARGUMENT_TYPES, /* the name of a type, or a list of names */
+    ARGUMENT_TYPES, /* the name of a type, or a list of names of types */
     ARGUMENT_COUNT, /* an integer that is not negative */
     ARGUMENT_NUMBER,
     ARGUMENT_NAMES,  /* a list of strings */
@@ -68,7 +68,7 @@ typedef struct schema_keyword {
     bool (*holds)(const struct keyword_check *c); /* NULL: an annotation */
     scan_kind applies_to; /* for keywords that count: the kind of value that they restrict */
     bool is_maximum, is_exclusive; /* for keywords that limit a count or a number */
-    const char *words;             /* for the messages of these keywords */
+    const char *words; /* for messages: what such a keyword counts, or how it compares */
 } schema_keyword;
 
 /* Returns the keyword whose name is this string token; NULL: the keyword is not supported. */

@@ -21,8 +21,8 @@ typedef struct keyword_check {
 static bool validate(schema_run *run, scan_value schema, scan_value value,
                      const schema_location *at);
 
-/* Returns whether the next member or element is checked too. `is_valid` is false if a violation was
- * found before. */
+/* Returns true if a loop over members or elements checks the next one too. `is_valid` is false if
+ * the loop has found a violation. */
 static bool may_continue(const schema_run *run, bool is_valid)
 {
     return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
@@ -80,7 +80,8 @@ static scan_value find_property(scan_value properties, slice token, size_t *inde
     return (scan_value){SCAN_NONE, {NULL, 0}};
 }
 
-/* Rejects an unknown member. The message lists as many of the known members as fit. */
+/* Reports that the member at `at` is unknown, and returns false. The message lists as many of the
+ * known members as fit. */
 static bool refuse_unknown(schema_run *run, scan_value properties, const schema_location *at)
 {
     char known[2 * SHOWN_MAX];
@@ -110,7 +111,7 @@ static bool is_named(scan_value names, slice token)
 }
 
 /* Checks each member against the schema of its property or, if it has none, against `additional`.
- * Rejects a property that occurs more than once. */
+ * A property that occurs more than once is a violation. */
 static bool check_members(schema_run *run, scan_value schema, scan_value properties,
                           scan_value additional, scan_value value, const schema_location *at)
 {
@@ -221,7 +222,7 @@ static bool holds_items(const keyword_check *c)
     size_t index = 0;
     bool is_valid = true;
     if (scan_find(c->schema, "prefixItems").kind != SCAN_NONE)
-        return true; /* prefixItems is not supported; `items` restricts only the items after it */
+        return true; /* `items` depends on prefixItems, which is not supported */
     if (most.kind != SCAN_NONE &&
         !holds_count(&(keyword_check){c->run, max_items, c->schema, most, c->value, c->at}))
         return false; /* the array is too long, so its items are not checked */
@@ -358,8 +359,8 @@ const schema_keyword *schema_keyword_find(slice token)
 }
 
 /* Checks all keywords of a schema, in the order of the schema but `required` first, because an
- * unknown member is often a required one under a wrong name. After the first keyword that is
- * violated, except `required`, no more are checked. */
+ * unknown member is often a required one under a wrong name. If a keyword other than `required` is
+ * violated, the keywords after it are not checked. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
                               const schema_location *at)
 {

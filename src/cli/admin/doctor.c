@@ -111,8 +111,8 @@ static void check_schema(doctor *d, const admin_facts *facts)
             facts->bad_writers);
 }
 
-/* Checks the search_path of the role. Connections of CardBox use this search_path only behind a
- * pooler: other connections set their own. */
+/* Checks the search_path of the role. CardBox uses the role's search_path only behind a pooler:
+ * without a pooler, each connection of CardBox sets another search_path. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
@@ -143,13 +143,12 @@ static void check_worker(doctor *d, const admin_facts *facts)
                facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* Reports a right that the role should not have. All such rights have the same remedy. It is a part
- * of each JSON report; as text, check_bounds() prints it once. */
+/* Reports a right that the role should not have. The remedy is the same for all such
+ * rights: each JSON report contains the remedy, and check_bounds() prints it once as text. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
-    /* Users of `cardbox dev` connect as the owner of the database, but its server does not. */
     report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
            d->json ? ": " ROLE_REMEDY : "");
 }
@@ -273,7 +272,7 @@ static cli_exit run_doctor(cli_call *call)
     admin_facts facts;
 
     sdk_options.application_name = "cardbox-doctor";
-    sdk_options.no_named_statements = true; /* for the reason in cli_open() */
+    sdk_options.no_named_statements = true;
     if (!cli_dsn(&sdk_options.conninfo, call, dsn) ||
         cardbox_open(&call->db, &sdk_options, &call->err) != CARDBOX_OK) {
         say_why_not(&d, &call->err);

@@ -125,7 +125,7 @@ static char *make_content(cli_exit *why, cli_call *call)
     }
     status = json == NULL ? cardbox_text_content(&content, given, &call->err)
                           : cardbox_content_check(&content, given, input.len, &call->err);
-    if (status != CARDBOX_OK && is_read) /* no option has the value that is wrong */
+    if (status != CARDBOX_OK && is_read)
         cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
         *why = cli_failed(call);

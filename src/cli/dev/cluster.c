@@ -16,9 +16,9 @@
 #define PORT        "5432"
 #define SOCKET_NAME ".s.PGSQL." PORT
 
-#define LEFTOVER_MS 30000  /* limit for the end of a server that a killed `cardbox dev` has left */
-#define START_MS    300000 /* limit for the start of PostgreSQL, which may have to replay its WAL */
-#define STOP_MS     60000  /* limit for a shutdown of PostgreSQL */
+#define LEFTOVER_MS 30000  /* maximum wait for the end of the server of a killed `cardbox dev` */
+#define START_MS    300000 /* maximum wait for the start of PostgreSQL, which may replay its WAL */
+#define STOP_MS     60000  /* maximum wait for a shutdown of PostgreSQL */
 #define STEP_MS     20     /* interval between two checks */
 
 /* --- servers and locks of earlier runs --- */

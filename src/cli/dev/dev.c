@@ -217,7 +217,7 @@ static bool load_once(const dev_run *r, const char *mark, cli_call *call,
 }
 
 /* Loads the sample if it was never loaded into this folder, so that rows that the user has deleted
- * do not come back. Then prints the numbers of the project's rows. */
+ * do not come back. Prints the numbers of the sample project's rows. */
 static bool load_sample(dev_run *r, cli_call *call)
 {
     /* Older versions of `cardbox dev` have loaded the sample without the session. */
@@ -254,7 +254,7 @@ static bool prepare_database(dev_run *r)
     print_database(r);
     if (!cli_open(&call))
         return false;
-    bool filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
+    bool filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK;
     if (!filled)
         cli_failed(&call);
     if (filled && !r->call->no_sample)
@@ -268,8 +268,7 @@ static bool start_all(dev_run *r)
     char server_dsn[sizeof(r->dsn) + 64];
 
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->call->listen) /* checked before the slow steps */ ||
-        !cluster_open(&r->cluster, r->dir))
+    if (!dev_is_free(r->call->listen) || !cluster_open(&r->cluster, r->dir))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
     if (!prepare_database(r) || !write_file(r, DSN_FILE, r->dsn))
@@ -326,7 +325,7 @@ static cli_exit run_in_folder(dev_run *r)
 
 static cli_exit run_dev(cli_call *call)
 {
-    static dev_run r; /* too large for the stack */
+    static dev_run r;
     cli_exit status = CLI_FAILED;
 
     if (!dev_check_listen(call->listen))

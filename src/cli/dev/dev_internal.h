@@ -74,7 +74,7 @@ typedef struct cluster {
     char bin[PATH_MAX];    /* folder of initdb and postgres */
     char version[32];      /* "15.18" */
     process_user user;
-    bool own_socket; /* the socket's folder is a temporary folder */
+    bool own_socket; /* true: the socket is in a temporary folder */
     pid_t pid;       /* the server's process id; 0: not running */
 } cluster;
 
@@ -83,7 +83,7 @@ typedef struct cluster {
  * if the user has asked to stop. */
 bool cluster_open(cluster *c, const char *dir);
 
-/* Stops PostgreSQL. Open transactions are rolled back. */
+/* Stops PostgreSQL, which rolls back open transactions. */
 void cluster_close(cluster *c);
 
 /* Writes the connection string of the database cardbox to `out`. */

@@ -10,8 +10,8 @@
 #include <poll.h>
 #include "base/clock.h"
 
-#define READY_MS 30000 /* time limit for cardboxd to become ready */
-#define DRAIN_MS 40000 /* time limit for cardboxd to finish its requests and end */
+#define READY_MS 30000 /* maximum wait until cardboxd is ready */
+#define DRAIN_MS 40000 /* maximum wait for the end of cardboxd after it was asked to stop */
 #define LOOK_MS  250   /* maximum wait for output of cardboxd */
 #define STEP_MS  10    /* interval between two checks whether cardboxd is ready */
 
@@ -78,7 +78,6 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd would report an address in use only in its log. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
@@ -86,7 +85,7 @@ bool dev_is_free(const char *listen)
     int fd = open_socket(listen, &address, &length), on = 1;
 
     if (fd < 0)
-        return true; /* cardboxd will report what is wrong */
+        return true;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     bool in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);

@@ -36,8 +36,7 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     setsid();
     if (!change_user(plan->user))
         _exit(EXIT_NO_PROGRAM);
-    /* change_user() would clear this setting. If the parent has died before, the kernel sends no
-     * signal. */
+    /* after change_user(), which would clear the death signal */
     prctl(PR_SET_PDEATHSIG, plan->death_signal);
     if (getppid() != parent)
         _exit(EXIT_NO_PROGRAM);
@@ -49,7 +48,6 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* The other user may have no right to enter the working directory. */
     if (plan->user != NULL && plan->user->change && chdir("/") != 0)
         _exit(EXIT_NO_PROGRAM);
     execvp(plan->argv[0], (char *const *)(const void *)plan->argv);
@@ -170,7 +168,7 @@ static const char *line_message(const char *line)
 
 void process_print_tail(const char *path)
 {
-    static char text[TAIL_BYTES + 1]; /* too large for the stack */
+    static char text[TAIL_BYTES + 1];
     const char *shown[TAIL_LINES];
     FILE *log = fopen(path, "re");
     int count = 0;

@@ -39,7 +39,8 @@ static bool write_piece(void *arg, slice piece, const export_counts *counts)
     return target_write(&state->target, piece);
 }
 
-/* Prints the counts if the rows were written to a file. Always reports an empty project. */
+/* Prints the numbers of exported rows if they were written to a file. If the project is empty,
+ * prints a note, also if the rows go to the standard output. */
 static void print_counts(const export_run_state *state, const char *project)
 {
     buf text = BUF_INIT(1024);
@@ -105,8 +106,8 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-/* The number of bad lines that are reported at the beginning of a file without a row of an export.
- * Further bad lines are counted, until there is such a row. */
+/* If an imported file begins with lines that are no rows of an export, this number of them is
+ * reported one by one. Further ones are only counted, until a row of an export comes. */
 #define UNKNOWN_REPORTED 5
 
 /* True if the lines so far contain text, but no row of an export: none has a known "kind". */
@@ -229,7 +230,7 @@ static bool check_project(const cli_call *call)
 
 static cli_exit import_project(cli_call *call)
 {
-    static import_run r; /* too large for the stack */
+    static import_run r;
     cli_exit status = CLI_FAILED;
 
     if (!source_open(&r.from, call->arguments[0]))

@@ -11,8 +11,8 @@
 #define LINES_MAX 1000
 
 typedef struct append_input {
-    const char *lines[LINES_MAX + 1]; /* one more than the limit, to detect too many lines */
-    uint64_t numbers[LINES_MAX + 1];  /* numbers of these lines in the file, from 1 */
+    const char *lines[LINES_MAX + 1];
+    uint64_t numbers[LINES_MAX + 1]; /* for each of `lines`, its line number in the file, from 1 */
     size_t count;
     arena memory;
 } append_input;

@@ -94,7 +94,8 @@ const cli_command cli_session_head = {
 
 /* --- label --- */
 
-/* Appends an entry of type label as JSON. An entry without a label removes the label of `target`.
+/* Appends the JSON of an entry of type label to `out`. An entry without a label removes the label
+ * of `target`.
  */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {

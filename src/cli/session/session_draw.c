@@ -1,6 +1,6 @@
 /*
  * session_draw.c: draws the tree of a session. A tree may be very deep, so no function is
- * recursive, and the indentation is limited. Does not know where the entries come from.
+ * recursive, and the indentation is limited.
  */
 #include "cli/session/session_internal.h"
 
@@ -9,11 +9,11 @@
 enum {
     ROLE_COLUMNS = 9,
     GAP = 2,
-    TEXT_MAX = 120,    /* maximum columns of a text if lines may have any width */
-    ID_MAX = 1024,     /* maximum columns of an id if lines may have any width */
-    ID_SHOWN = 36,     /* columns of longer ids, cut in their middle, if the width is limited */
-    TOOLS_MAX = 30,    /* maximum columns of the names of tools */
-    LABEL_MAX = 40,    /* maximum columns of a label */
+    TEXT_MAX = 120, /* maximum columns of a text if lines may have any width */
+    ID_MAX = 1024,  /* maximum columns of an id if lines may have any width */
+    ID_SHOWN = 36,  /* if the width is limited, longer ids are cut in their middle to this width */
+    TOOLS_MAX = 30, /* maximum columns of the names of tools */
+    LABEL_MAX = 40, /* maximum columns of a label */
     ID_ALIGN_MAX = 40, /* maximum width of the column of ids; longer ids shift their line */
     MARKS_AT_MAX = 72, /* maximum column where marks are aligned; longer texts shift their marks */
     KEEP = 2,          /* number of entries at each end of a run that are not folded */
@@ -21,7 +21,8 @@ enum {
     WHOLE_MAX = 40,    /* trees with up to this number of entries are not folded */
     STEP = 2,          /* columns of indentation for each level */
     LEVELS_SHOWN = 40, /* maximum levels of indentation; a limited width may allow only fewer */
-    STRAIGHT_FROM = 8  /* below parents of at least this level, the last branch keeps their level */
+    /* below a parent of this level or deeper, the last child has the same level */
+    STRAIGHT_FROM = 8
 };
 
 #define NONE SIZE_MAX
@@ -228,7 +229,8 @@ static int add_id(drawing *d, slice id)
     return start_width + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
 }
 
-/* Appends "o ", the id if ids are shown, and the role of an entry. Returns the columns of all. */
+/* Appends "o ", the id if ids are shown, and the role of an entry. Returns the number of columns
+ * that it appended. */
 static int add_who(drawing *d, const session_tree_entry *entry)
 {
     int columns = 2;

@@ -46,11 +46,11 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 
 typedef struct beginning {
     uint64_t lines;  /* number of lines that were checked: the search ends at a header or entry */
-    bool is_session; /* a header or an entry was found, or the beginning of a long object */
-    bool is_named;   /* a header with an id was found, before other objects */
-    bool is_project; /* an object has a string "kind", as rows of `cardbox export` have */
-    bool has_object; /* an object was found that is not a header */
-    uint64_t bad;    /* number of the first line without header and entry; 0: there is none */
+    bool is_session; /* true: a header or an entry was found, or the beginning of a long object */
+    bool is_named;   /* true: a header with an id was found before other objects */
+    bool is_project; /* true: an object has a string "kind", as rows of `cardbox export` have */
+    bool has_object; /* true: an object was found that is not a header */
+    uint64_t bad; /* number of the first line that is no header, no entry and not blank; 0: none */
     const char *reason; /* why the line `bad` is bad */
 } beginning;
 

@@ -67,7 +67,7 @@ bool session_find_entry(cli_call *call, const char **entry)
                                                  1, false, &call->err);
     cardbox_entries_free(path);
     if (status != CARDBOX_NOT_FOUND)
-        return true; /* the entry exists, or the command will fail with the same error */
+        return true;
 
     const char *middle = strstr(*entry, TERM_ELLIPSIS);
     search s = {.begin = slice_of(*entry), .found = storage[calls++ % 2]};

@@ -29,7 +29,7 @@ static void add_member(table *t, slice key, scan_value value)
 }
 
 /* True for members that are not printed: "session_id", and "kept" if the report has no issues and
- * as many headers as kept lines. */
+ * "kept" equals "headers". */
 static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));

@@ -66,7 +66,7 @@ static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_statu
 }
 
 /* Splits a line "@TASK MESSAGE" or "@TASK: MESSAGE" into task id and message. Returns false if the
- * line has another form. `out` then points into `line`, which is changed. */
+ * line has another form. The texts in `out` are parts of `line`, which the function changes. */
 static bool read_address(cardbox_message *out, char *line)
 {
     static const char BLANKS[] = " \t\r\n";

@@ -78,7 +78,7 @@ typedef struct watcher {
     cardbox_follow follow;
     bool live;                                /* true: stdout is a terminal */
     char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* id of a message whose chunks were printed */
-    buf preview;                              /* text of these chunks */
+    buf preview;                              /* text of the printed chunks of message preview_id */
     bool is_preview_open; /* true: the cursor is behind printed text of a preview */
     text_flow line;       /* position of the cursor in the text of a preview */
     char call_id[CARDBOX_CARD_ID_MAX + 1]; /* id of the last call whose start was printed */
@@ -340,8 +340,8 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
     }
 }
 
-/* Prints the new events and chunks. *count receives the number of events without chunks. Returns
- * false if the query failed; *status is then the exit status. */
+/* Prints the new events and chunks. *count receives the number of events that are no chunks.
+ * Returns false if the query failed; *status is then the exit status. */
 static bool show_new_events(watcher *w, size_t *count, cli_exit *status)
 {
     cli_call *call = w->call;

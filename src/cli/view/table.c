@@ -139,7 +139,7 @@ static void leave_out(layout *l, const table *t, int available)
     for (size_t k = 0; id < t->width && k < sizeof(LEFT_OUT) / sizeof(LEFT_OUT[0]); k++) {
         for (size_t c = t->width; c-- > 0;) {
             if (c != id && t->columns[c].kind == LEFT_OUT[k] &&
-                excess_of(l, t, available, all - 1) > 0) /* not counting the last step, for words */
+                excess_of(l, t, available, all - 1) > 0)
                 l->widths[c] = 0;
         }
     }

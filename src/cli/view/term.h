@@ -1,6 +1,7 @@
 /*
  * term.h: width, colours and the progress line of a terminal, and functions that make untrusted
- * text safe for terminals. If the output is not a terminal, there are no colours and no progress.
+ * text safe for terminals. There are colours only if stdout is a terminal, and a progress line
+ * only if stderr is one.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
@@ -73,9 +74,8 @@ void term_print_json(const char *json);
 /* Prints a title in bold on stdout, without an end of line: `what`, such as "card ", then `id`. */
 void term_put_title(const char *what, const char *id);
 
-/* A progress line on stderr. It is shown only on a terminal, and updated at most ten times a
- * second.
- */
+/* A progress line on stderr. It is shown only if stderr is a terminal, and updated at most ten
+ * times a second. */
 typedef struct term_progress {
     const char *label;
     const char *unit; /* the unit of `count`, such as "lines" */

@@ -11,7 +11,7 @@
 
 typedef struct checker {
     buf *out;
-    buf scratch; /* for a decoded string */
+    buf scratch;
     content_error *error;
 } checker;
 
@@ -50,7 +50,8 @@ static bool at_step(checker *c, const char *step)
 
 /* --- single values --- */
 
-/* Returns true without a decoded string if memory is exhausted: then c->out has failed too. */
+/* Decodes a string token into c->scratch. Returns false if the string contains NUL or half a
+ * surrogate pair. If memory is exhausted, sets c->out->failure and returns true. */
 static bool decode(checker *c, slice token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
@@ -157,8 +158,8 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     return true;
 }
 
-/* The kind of JSON value that a field of each kind requires. With SCAN_NONE the field allows values
- * of several kinds. */
+/* The kind of JSON value that a field of each kind requires; SCAN_NONE: values of several kinds are
+ * allowed. */
 static const struct {
     scan_kind takes;
     const char *wanted;

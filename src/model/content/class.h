@@ -17,21 +17,21 @@ typedef enum content_kind {
     CONTENT_TIME,    /* a string with a time, stored in UTC */
     CONTENT_NUMBER,  /* a number */
     CONTENT_INTEGER, /* a number with an integer value, such as 2 or 2.0, of any size */
-    CONTENT_OBJECT,  /* an object, unchanged */
-    CONTENT_JSON,    /* an object or an array, unchanged */
-    CONTENT_OBJECTS, /* an array of objects, each unchanged */
+    CONTENT_OBJECT,  /* an object, stored unchanged */
+    CONTENT_JSON,    /* an object or an array, stored unchanged */
+    CONTENT_OBJECTS, /* an array of objects, stored unchanged */
     CONTENT_PART,    /* an object with the fields of `part` */
     CONTENT_PARTS,   /* an array of objects with the fields of `part` */
     CONTENT_FILES    /* an array of objects; the "__type__" of each names a file class */
 } content_kind;
 
 enum {
-    CONTENT_REQUIRED = 1 << 0,  /* must be present, and not null */
-    CONTENT_NOT_EMPTY = 1 << 1, /* at least one character in a string, one element in an array */
-    CONTENT_TRIM = 1 << 2,      /* white space at both ends of a string is removed first */
-    CONTENT_POSITIVE = 1 << 3,  /* above 0 */
-    CONTENT_NATURAL = 1 << 4,   /* 0 or above */
-    CONTENT_AFTER = 1 << 5      /* the string is "suspend" or "terminate" */
+    CONTENT_REQUIRED = 1 << 0,  /* the field must be present, and not null */
+    CONTENT_NOT_EMPTY = 1 << 1, /* a string or an array must not be empty */
+    CONTENT_TRIM = 1 << 2, /* white space at both ends of a string is removed before the checks */
+    CONTENT_POSITIVE = 1 << 3, /* a number must be above 0 */
+    CONTENT_NATURAL = 1 << 4,  /* a number must be 0 or above */
+    CONTENT_AFTER = 1 << 5     /* a string must be "suspend" or "terminate" */
 };
 
 typedef struct content_class content_class;
@@ -50,7 +50,7 @@ struct content_class {
     const char *text; /* name of the field that content_text() shows; NULL: it shows all as JSON */
     bool is_part;     /* objects of this class are inside other content and have no "__type__" */
     bool is_file;     /* objects of this class may be in a MultiFileContent */
-    bool is_result;   /* rule: the field error is set if and only if status is not "success" */
+    bool is_result;   /* the field error must be set if and only if status is not "success" */
 };
 
 /* Returns the class that the "__type__" of an object names; NULL if "__type__" is missing or names

@@ -31,7 +31,7 @@ static maker maker_start(const char *class_name, cardbox_error *err)
     return m;
 }
 
-/* `what` is the name of `json` in error messages. */
+/* Returns CARDBOX_OK if `json` is valid JSON and not too large. Error messages call it `what`. */
 static cardbox_status check_json(slice json, const char *what, cardbox_error *err)
 {
     scan_error fault = {0, NULL, false};
@@ -151,7 +151,6 @@ cardbox_status cardbox_fields_content(char **out, const cardbox_field *fields, s
     maker m = maker_start("FieldsSchemaContent", err);
     buf_text(&m.json, ",\"fields\":[");
     for (size_t i = 0; i < count && m.status == CARDBOX_OK && buf_ok(&m.json); i++) {
-        /* The description comes first, because add_text() writes a comma before "name". */
         buf_text(&m.json, i > 0 ? ",{\"description\":" : "{\"description\":");
         put_text(&m, "description", fields[i].description ? fields[i].description : "");
         add_text(&m, "name", fields[i].name);

@@ -11,7 +11,7 @@ static void put_json(buf *out, scan_value value)
     scan_compact(out, value.text);
 }
 
-/* NUL and half a surrogate pair are replaced by U+FFFD. */
+/* Appends the decoded text of a string token, with U+FFFD for NUL and for half a surrogate pair. */
 static void put_string(buf *out, slice token)
 {
     if (scan_decode(out, token))
@@ -43,7 +43,8 @@ static void put_uris(buf *out, scan_value files)
     }
 }
 
-/* Returns false, with nothing appended, if the value has a wrong JSON type. */
+/* Appends the value of a field as plain text. Returns false, with nothing appended, if the value
+ * has a wrong JSON type. */
 static bool put_field(buf *out, content_kind kind, scan_value value)
 {
     switch (kind) {

@@ -1,6 +1,6 @@
 /*
  * unknown.c: copies the members of an object that are no fields of its class to the stored form,
- * with their bytes. If members have the same name, only the last one is copied. Repeated names are
+ * byte for byte. If members have the same name, only the last one is copied. Repeated names are
  * found by sorting, because comparing all pairs would be too slow for millions of members.
  */
 #include "model/content/class.h"

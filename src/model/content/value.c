@@ -103,8 +103,8 @@ int content_compare(slice a, slice b)
 /* --- uris --- */
 
 typedef struct uri_parts {
-    slice host; /* without user and port */
-    slice path; /* without query and fragment */
+    slice host; /* the host of the uri, without user and port */
+    slice path; /* the path of the uri, without query and fragment */
 } uri_parts;
 
 /* Returns the number of bytes before the first byte of `text` that is in `ends`. If there is no
@@ -166,7 +166,6 @@ static bool has_control(slice text)
 
 bool content_uri_fits(slice uri, const char **must)
 {
-    /* One reason: the plain text of a MultiFileContent has one uri a line. */
     *must = "must not hold control characters";
     if (has_control(uri))
         return false;

@@ -32,7 +32,8 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
-/* The caller passes the entries in the order of the path, so the last change of a setting wins. */
+/* Stores the settings that an entry changes. The caller passes the entries in the order of the
+ * path, so the last change of a setting wins. */
 static void apply_settings(context_settings *settings, const session_entry *entry)
 {
     bool is_change = entry->kind == SESSION_MODEL_CHANGE;

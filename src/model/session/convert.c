@@ -16,8 +16,8 @@ typedef struct conversion {
     string_map calls; /* maps call ids to indexes in `names` */
     slice *names;     /* names of tools, as JSON */
     size_t name_count, name_capacity;
-    size_t not_in_context; /* number of entries without a full counterpart */
-    session_position at;   /* the present position in the converted file */
+    size_t not_in_context;
+    session_position at;
     arena *memory;
 } conversion;
 
@@ -208,8 +208,8 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 /* Returns the number of plain entries from index `at` on that become one message of pi: an
  * "assistant" or "tool" entry, and the "tool" entries directly after it. Each of these "tool"
- * entries must be the only child of the entry before it, and this entry must have an id in its line
- * and no label. */
+ * entries must be the only child of the entry before it. The entry before it must have an id in its
+ * line and no label. */
 static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;

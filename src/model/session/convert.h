@@ -1,10 +1,11 @@
 /*
- * convert.h: converts a session of one dialect to lines of the other. Labels and names of sessions
- * are normally copied. Any other converted entry contains its original in the member "pi" or
- * "plain", so that converting back restores the original. An entry without a counterpart becomes a
- * "metadata" entry in plain, or a "custom" entry in pi. Ids, parents and branches stay the same,
- * with two exceptions. A plain "assistant" or "tool" entry and the "tool" entries directly after it
- * can become one message of pi. The header of pi can become an additional root in plain.
+ * convert.h: converts a session of one dialect to lines of the other. The lines of labels and
+ * names of sessions are copied, except lines without an id and lines that do not name their parent.
+ * Any other converted entry contains its original in the member "pi" or "plain", so that converting
+ * back restores the original. An entry without a counterpart becomes a "metadata" entry in plain,
+ * or a "custom" entry in pi. Ids, parents and branches stay the same, with two exceptions. A plain
+ * "assistant" or "tool" entry and the "tool" entries directly after it can become one message of
+ * pi. The header of pi can become an additional root in plain.
  */
 #ifndef MODEL_CONVERT_H
 #define MODEL_CONVERT_H

@@ -1,8 +1,8 @@
 /*
- * convert_pi.c: writes plain entries as one line of pi. If several entries become one message, the
- * message gets the id of the last of these entries, so that the children of that entry keep their
- * parent. Provider and model are left out, because invented values would change the session's
- * settings.
+ * convert_pi.c: writes one plain entry, or several plain entries that become one message, as one
+ * line of pi. Such a message gets the id of the last of the entries, so that the children of that
+ * entry keep their parent. Provider and model are left out, because invented values would change
+ * the session's settings.
  */
 #include "base/isotime.h"
 #include "model/session/convert_internal.h"

@@ -39,7 +39,7 @@ static void add_call(parts *p, scan_value block)
     buf_char(calls, '}');
 }
 
-/* From the result of a tool, only text blocks are added. */
+/* Adds a block of a message to `p`. If the message is the result of a tool, adds only text. */
 static void add_block(parts *p, scan_value block, bool is_result)
 {
     scan_value type = scan_find(block, "type");
@@ -58,7 +58,7 @@ static void add_block(parts *p, scan_value block, bool is_result)
 
 static void read_parts(parts *p, const session_entry *entry)
 {
-    size_t most = 2 * entry->text.len + 512; /* this suffices: blocks are longer than separators */
+    size_t most = 2 * entry->text.len + 512;
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 

@@ -202,7 +202,8 @@ static void read_message(session_entry *entry, const scan_value *found)
         (entry->role != SESSION_ROLE_BASH || found[BODY_EXCLUDED].kind != SCAN_TRUE);
 }
 
-/* The first letters are compared first, because most keys differ in them. */
+/* Returns true if a key is `name`. Compares the first letters first, because most keys differ in
+ * them. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
@@ -288,8 +289,9 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
-/* `found` contains the members of the entry's "message". If the entry has no message, the members
- * of the entry itself are read into `found`. */
+/* Sets the kind of an entry and what depends on the kind, such as its role and its content. `found`
+ * contains the members of the entry's "message". If this is no "message" entry with an object
+ * as its message, the function reads the members of the entry itself into `found`. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
     entry->kind = session_kind_named(entry->type);

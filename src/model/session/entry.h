@@ -52,7 +52,7 @@ typedef enum session_parent {
                                   without an id is the previous entry */
     SESSION_PARENT_NULL,       /* parentId is null or "": the entry is a root */
     SESSION_PARENT_NAMED,
-    SESSION_PARENT_UNUSABLE /* parentId is no valid id: like an id that no entry has */
+    SESSION_PARENT_UNUSABLE /* parentId is no valid id: the entry becomes a root */
 } session_parent;
 
 /* Members of an entry's body that are read for all kinds of entries. The body is the message of a

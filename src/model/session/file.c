@@ -12,8 +12,8 @@ static int compare_lines(const void *key, const void *entry)
     return (*line > at->line) - (*line < at->line);
 }
 
-/* A compaction of version 1 names its first kept entry by an index. The kept entry must be before
- * the compaction. */
+/* Sets first_kept of a compaction of version 1, which names its first kept entry by an index. The
+ * kept entry must be before the compaction. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;

@@ -15,7 +15,7 @@ typedef struct context_writer {
     context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
 
-/* Begins a message. Before any but the first message, writes a comma. */
+/* Begins a message. Writes a comma before it, unless it is the first message. */
 void context_begin_message(context_writer *w);
 
 /* Ends a message and computes the digest of the prefix that ends with this message. */

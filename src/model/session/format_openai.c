@@ -179,7 +179,8 @@ static void put_images(context_writer *w, const context_message *from, const con
     }
 }
 
-/* Returns the first message after the consecutive results that begin with `from`. */
+/* Writes the consecutive results that begin with `from`, and then their images. Returns the first
+ * message after these results. */
 static const context_message *put_results(context_writer *w, const context_message *from)
 {
     const context_message *at = from;
@@ -190,7 +191,8 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* In a repaired context, messages without content for the chat completions API are left out. */
+/* Returns false if a message must be left out: in a repaired context, a message without content for
+ * the chat completions API. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
     part_counts counts = count_parts(w, message);

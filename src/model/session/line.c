@@ -38,8 +38,9 @@ static slice take_bytes(session_lines *lines, size_t len)
     return taken;
 }
 
-/* The bytes of a line over the limit are skipped as they arrive, so that a stream needs memory for
- * one line only. */
+/* Removes the next whole line from lines->rest, and returns it in `out`. Returns
+ * false if `rest` contains no whole line. If the line is too long, skips its beginning before its
+ * end arrives, to limit the memory. */
 static bool cut_line(session_lines *lines, session_line *out)
 {
     const char *end = lines->rest.len > 0 ? memchr(lines->rest.ptr, '\n', lines->rest.len) : NULL;

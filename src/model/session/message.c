@@ -119,8 +119,8 @@ bool context_call_is_open(const context *ctx, slice call)
     return string_map_get(&ctx->open_calls, call) == 1;
 }
 
-/* Makes an id for a call without an id, from the id of the message and the position of the call in
- * the message. */
+/* Makes an id for a call without an id, from the id of the message and the position of the call
+ * among all parts of the message. */
 static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);
@@ -208,7 +208,8 @@ static bool add_image(context *ctx, context_message *message, const scan_value *
     return true;
 }
 
-/* Returns false, with nothing added, if such a block can't be sent in a message of this role. */
+/* Adds a block to a message. Returns false, with nothing added, if the block can't be sent in a
+ * message of this role. */
 static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];

@@ -60,7 +60,8 @@ static void add_plain_text(context *ctx, context_message *message, slice content
         (context_part){.kind = CONTEXT_TEXT, .text = {arena_keep(ctx->memory, &text), true}});
 }
 
-/* An image is sent as an https URL, which the API fetches. Returns false for other uris. */
+/* Adds an image as its https URL, from which the API fetches the image. Returns false, with nothing
+ * added, if the uri of the image does not begin with "https://". */
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");

@@ -15,8 +15,8 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
     return message;
 }
 
-/* Adds a user's message with the text in `inside`, which is the inside of a JSON string. The buffer
- * is freed. */
+/* Adds a user's message with the text in `inside`, which is the inside of a JSON string. Frees
+ * `inside`. */
 static void add_made(context *ctx, const session_entry *entry, buf *inside)
 {
     const context_part part = {.kind = CONTEXT_TEXT,
@@ -111,7 +111,7 @@ static void add_assistant(context *ctx, const session_entry *entry)
     if (session_string_is(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
         return;
     for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0}; /* signatures of other APIs are not sent */
+        part->signature = (slice){"", 0}; /* only signatures of Anthropic's API are sent */
 }
 
 static void add_result(context *ctx, const session_entry *entry)

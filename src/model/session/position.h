@@ -29,7 +29,7 @@ typedef struct session_entry_links {
     slice id;
     slice parent;     /* id of the parent, which may be missing; ptr NULL: the entry is a root */
     slice first_kept; /* id of the first entry that a compaction keeps; empty or ptr NULL: none */
-    bool is_moved;    /* the lines before the entry may differ, so that an index may be wrong */
+    bool is_moved;    /* true: firstKeptEntryIndex may be wrong, as other lines may come before */
 } session_entry_links;
 
 /* Advances the position over a line that is no entry of the tree. The first header sets the file's

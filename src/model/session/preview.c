@@ -6,7 +6,7 @@
 
 enum {
     TEXT_KEPT = 1000, /* maximum bytes of a preview's text */
-    NAMES_KEPT = 400  /* maximum bytes of a preview's tools */
+    NAMES_KEPT = 400  /* maximum bytes of a preview's list of tools */
 };
 
 typedef struct preview {
@@ -224,7 +224,7 @@ static const char *const ROLE_NAMES[] = {
     [SESSION_ROLE_SYSTEM] = "system",
 };
 
-/* The text is cut between characters. */
+/* Returns a copy of the first `most` bytes of a text, or of fewer so that no character is split. */
 static slice keep(const buf *text, size_t most, arena *memory)
 {
     slice kept = buf_as_slice(text);

@@ -7,7 +7,7 @@
 #include "cardbox/session_file.h"
 #include "model/session/entry.h"
 
-/* Maximum number of issues that a report lists. More issues are only counted, since a file of
+/* Maximum number of issues that a report lists. Further issues are only counted, since a file of
  * invalid lines may have millions of issues. */
 enum { SESSION_ISSUES_MAX = 10000 };
 

@@ -27,9 +27,9 @@ static bool index_ids(session_tree *tree)
     return ok;
 }
 
-/* The parent of an entry is the entry that its parentId names. For an entry without id and without
- * parentId, the parent is the previous entry, or the earlier entry with the id of the previous one.
- */
+/* Sets the parent of each entry: the entry that its parentId names. The parent of an entry without
+ * id and without parentId is the previous entry, or the earlier entry with the id of the previous
+ * one. */
 static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;

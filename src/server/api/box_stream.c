@@ -12,7 +12,7 @@ typedef struct box_stream {
     box_read last; /* the parameters for reading the last id */
     int64_t length;
     int64_t created_micros, updated_micros;
-    size_t at;   /* bytes of the page that were sent */
+    size_t at;   /* number of bytes of the page that were sent */
     slice frame; /* the JSON of the box without its ids */
     slice end;   /* the part of `frame` after the ids */
 } box_stream;
@@ -39,7 +39,7 @@ static bool is_same(const box_stream *s, const box_head *now)
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
-/* In a damaged box, some of the requested ids may be missing. */
+/* True if the rows contain all ids that were requested. In a damaged box, some may be missing. */
 static bool is_all(const box_read *read, const box_view *box)
 {
     return box->head.first == read->skip && box->head.before == read->skip + read->most &&
@@ -92,7 +92,7 @@ static void consume_page(request *r, size_t len)
 }
 
 /* Writes the JSON of the box without its ids; *before is the length of the part before the ids. The
- * ETag is computed from this text, because it contains the id and the version of the box. */
+ * ETag is computed from this text. */
 static slice write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
 {
     buf frame = BUF_INIT((size_t)r->server->set->response_max);

@@ -38,9 +38,8 @@ typedef struct batch_answer {
     idset seen;        /* ids in missing_cards */
     store_rows **kept; /* rows that arrived one by one and are still needed */
     size_t kept_count, kept_room;
-    arena memory;     /* memory of this answer only, because the answer may be begun again */
-    bool kinds_mixed; /* rows came in another order, such as a card before an id, or an id before a
-                         head */
+    arena memory;     /* freed when the answer is begun again */
+    bool kinds_mixed; /* rows came in another order than heads, ids, cards */
     buf_failure failure;
 } batch_answer;
 
@@ -111,7 +110,8 @@ static void write_card(request *r, batch_answer *a, const box_row *card)
         note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
-/* Called after all rows with ids have arrived. */
+/* Writes the id of a box, its list of ids and the start of its list of cards. Called after all rows
+ * with ids have arrived. */
 static void begin_box(request *r, batch_answer *a, batch_box *box)
 {
     buf *out = request_body(r);
@@ -162,8 +162,8 @@ static void write_boxes(request *r, batch_answer *a, bool all)
 
 /* --- rows --- */
 
-/* Writes the card if it is next in the answer. Returns true if the caller must keep the card's row.
- */
+/* Writes the card if it is next in the answer, or else adds it to `early`. Returns true if the
+ * caller must keep the card's row. */
 static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
 {
     batch_box *box = &a->boxes[key];
@@ -183,8 +183,9 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     return !now;
 }
 
-/* Normally all heads of boxes arrive first, then all rows with ids, then all cards. `key`: index in
- * `boxes` of the box that the row belongs to. Returns true if the caller must keep the row. */
+/* Processes one row. Normally all heads of boxes arrive first, then all rows with ids, then all
+ * cards. `key`: index in `boxes` of the box that the row belongs to. Returns true if the caller
+ * must keep the row. */
 static bool add_box_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
@@ -253,7 +254,7 @@ static void add_lists(request *r, batch_answer *a)
     set_failure(a, a->missing_cards.failure);
 }
 
-/* If the kinds of rows arrived in an unexpected order, the statement is sent again, and its rows
+/* Completes the answer. If `kinds_mixed` is true, the statement is sent again instead, and its rows
  * are processed when all have arrived. */
 static void end_answer(request *r)
 {

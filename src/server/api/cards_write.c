@@ -26,7 +26,9 @@ enum {
     C_AUTHOR,
     C_CREATED,
     C_SEALED,
-    CARD_FIELDS, /* number of members of a card in a list; a single card has two more */
+    /* number of members that a card in a list can have; a single card can have `strict` and
+       `restore` too */
+    CARD_FIELDS,
     C_STRICT = CARD_FIELDS,
     C_RESTORE,
     SINGLE_FIELDS
@@ -83,8 +85,8 @@ static void drop_posted(void *plan)
 
 /* --- reading --- */
 
-/* Returns the card's id, or a new id. With an Idempotency-Key the id is required, because a
- * repeated request would get another new id. */
+/* Returns the card's id, or a new id if the card has none. A card without an id is a fault in a
+ * request with an Idempotency-Key, because a repeated request would get another new id. */
 static slice id_of(posted *p, const field_value *given, const validation_path *at, validation *s)
 {
     if (given->given)
@@ -181,7 +183,8 @@ static void read_single(posted *p, scan_value body, validation *s)
     give_card(p->given, p, values, &VALIDATION_BODY, s);
 }
 
-/* False: the card with the index `*too_large` is too large. */
+/* Makes the inputs of the statement from the cards. False: the card with the index `*too_large` is
+ * too large. */
 static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_error *err)
 {
     p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));

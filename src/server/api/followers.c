@@ -32,7 +32,7 @@ typedef struct follower {
     request *request;
     followers *home;
     task_view slice;
-    size_t at;   /* bytes of the answer's body that were sent */
+    size_t at;   /* number of bytes of the answer's body that were sent */
     bool waits;  /* the follower is in the list `due`, and its connection is suspended */
     bool over;   /* the stream ends when the present body was sent */
     bool broken; /* the stream can't be completed, and the connection is closed */
@@ -46,9 +46,9 @@ struct followers {
     LIST_HEAD(, follower) all;
     TAILQ_HEAD(due_list, follower) due; /* waiting followers, ordered by due_ms, then by event_ms */
     size_t count;
-    int64_t cut_ms;         /* time of the next search for clients that do not read */
-    size_t held, held_most; /* bytes of unsent events, and the number of bytes from which on no
-                               events are read */
+    int64_t cut_ms;         /* earliest time of the next search for clients that do not read */
+    size_t held, held_most; /* bytes of unsent events; from held_most bytes on, the database is not
+                               queried for events */
 };
 
 followers *followers_new(const settings *set)
@@ -76,8 +76,8 @@ static void count_memory(follower *f)
     request_count_answer(f->request);
 }
 
-/* The position in the list `due` is searched from the end, because a follower is usually due after
- * all followers in the list. */
+/* Adds the follower to the list `due`. Its position is searched from the end, because a follower is
+ * usually due after all followers in the list. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -181,8 +181,8 @@ static void add_events(request *r, const batch_rows *found)
     request_set_state(r, REQUEST_SENDING);
 }
 
-/* If the query can't be queued, an error can't be sent in the middle of a stream: the connection is
- * closed, and the client can reconnect. */
+/* Queues the follower's next query. If this fails, the connection is closed, because an error can't
+ * be sent in the middle of a stream. */
 static void query_events(follower *f)
 {
     request *r = f->request;
@@ -201,8 +201,6 @@ static void end_stream(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
-/* The caller disconnects such a client, which loses no stored event if it reconnects with
- * Last-Event-ID. */
 static bool reads_nothing(const follower *f, int64_t now_ms)
 {
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
@@ -272,8 +270,8 @@ static void build_task(params *p, const void *keys)
     task_get_params(p, key->tenant, key->task_id);
 }
 
-/* If the client's last event does not exist, such as after a restore of the database, the stream
- * begins after the last event of the task. */
+/* Begins the stream after the client's last event. If the task has no event of this number, as
+ * after a restore of the database, the stream begins after the last event of the task. */
 static void start_stream(request *r, follower *f, const task_row *task)
 {
     static const answer_stream STREAM = {peek_events, consume_events};

@@ -33,9 +33,9 @@ request_handler handle_session_diff, handle_session_context;
  * ability that does not exist, the scope is `read`. */
 route_scope ability_scope(const request *r);
 
-/* True if /readyz answers 200. The server must not be stopping, and no connection may have failed
- * the check of the database. A loop must have connections of each group to the primary, and
- * requests can be authorised. */
+/* True if /readyz answers 200: the server is not stopping, no connection to the primary fails the
+ * check of the database, and requests can be authorised. Also, at least one loop must have a usable
+ * connection to the primary in each group. */
 bool handler_is_ready(const server_state *server);
 
 /* Begins a validation of the request, which the caller ends with handler_end_validation. */
@@ -79,13 +79,12 @@ bool handler_card(request *r, slice *out);
 bool handler_box(request *r, uuid16 *out);
 
 /* Queues the request with `count` keys for a batched statement. The batcher calls `render` with the
- * rows of the request. `weight`: the approximate number of rows of a read, or KiB of a write. Flags
- * of the ticket about repeating the request are kept. */
+ * rows of the request. `weight`: the approximate number of rows of a read, or KiB of a write. */
 void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t count,
                            size_t weight, batch_render render);
 
 /* Queues the request for a statement that carries no other request. A render function may queue the
- * request for a further statement. Flags of the ticket about repeating the request are kept. */
+ * request for a further statement. */
 void handler_queue_single(request *r, batch_kind kind, statement_id what,
                           void (*build)(params *p, const void *keys), const void *keys,
                           batch_render render);

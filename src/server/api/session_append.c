@@ -17,7 +17,7 @@ static void drop_batch(void *plan)
     session_batch_free(plan);
 }
 
-/* Answers 422 with the index of an invalid entry, or 413 or 503 for another failure. */
+/* Answers 422 with the index of the entry if it is invalid, or else the error of `status`. */
 static void answer_bad_entry(request *r, size_t index, cardbox_status status,
                              const cardbox_error *err)
 {

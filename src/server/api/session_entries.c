@@ -15,8 +15,7 @@ static const field PAGE[PAGE_FIELDS] = {
     [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
-/* `entry`: the entry that the ability reads; ptr NULL: the ability reads a list of the whole
- * session. */
+/* `entry`: the entry id that the client gave; ptr NULL: none. */
 static tree_request *tree_plan(request *r, const char *ability_id, slice entry, int64_t limit)
 {
     slice session;
@@ -25,8 +24,8 @@ static tree_request *tree_plan(request *r, const char *ability_id, slice entry, 
     return tree_request_init(r->plan, session, entry, limit);
 }
 
-/* `rows`: maximum number of previews. The entries of all previews together have at most
- * --response-max bytes. */
+/* Stores the query parameters about texts and previews in `page`. `rows`: maximum number of
+ * previews in the answer. */
 static void read_texts(const request *r, session_page *page, const field_value *lines,
                        const field_value *preview, int64_t rows)
 {

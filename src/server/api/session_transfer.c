@@ -25,10 +25,10 @@ static const field EXPORT[EXPORT_FIELDS] = {
 typedef struct session_exporting {
     outgoing out;
     char session[SESSION_ID_MAX + 1];
-    char leaf[SESSION_ID_MAX + 1]; /* empty: the whole session */
+    char leaf[SESSION_ID_MAX + 1]; /* empty: the whole session is exported, not one path */
     cardbox_dialect dialect;
-    size_t not_in_context; /* number of entries without a counterpart in the dialect; known before
-                              the first byte */
+    size_t not_in_context; /* number of entries without a full counterpart in the other dialect,
+                              known before the first byte is sent */
     char count_text[24];
 } session_exporting;
 

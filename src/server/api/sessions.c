@@ -131,7 +131,7 @@ void handle_session_fork(request *r)
 /* --- delete --- */
 
 /* A long session is deleted by several statements, each with the time limit of a request. If the
- * request ends before the last statement, gc deletes the other lines. */
+ * request ends before the last statement, gc deletes the remaining lines of the session later. */
 void handle_session_delete(request *r)
 {
     session_deletion *deletion =

@@ -99,8 +99,7 @@ static void add_event(buf *out, task_view *seen, const task_event *e)
         add_end(out, seen, e);
     if (!piece)
         seen->key.after = e->n;
-    if (completed ||
-        slice_equal(e->what, SLICE("reopened"))) /* all other events leave `finished` unchanged */
+    if (completed || slice_equal(e->what, SLICE("reopened")))
         seen->finished = completed;
     if (out->len > before)
         buf_text(out, "\n\n");

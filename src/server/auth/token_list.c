@@ -47,8 +47,8 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
                         ? INT64_MAX
                         : asked_ms + rows_int8(rows, row, WATCH_MS_LEFT);
     t->all_tenants = rows_bool(rows, row, WATCH_ALL_TENANTS);
-    /* If the list has an unknown scope, of a later release, that scope and all scopes after it are
-     * ignored. */
+    /* If the text has an unknown scope, of a later release, that scope and all scopes after it in
+     * the text are ignored. */
     token_scopes_parse(&t->scopes, rows_text(rows, row, WATCH_SCOPES));
     for (int i = 0; i < count && !t->all_tenants; i++) {
         slice tenant = rows_text(rows, row + i, WATCH_TENANT);

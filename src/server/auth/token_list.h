@@ -15,7 +15,7 @@ typedef struct token {
     unsigned char hash[TOKEN_HASH_SIZE];
     int64_t id;
     unsigned scopes;    /* a sum of values of token_scope */
-    int64_t expires_ms; /* as clock_ms(); INT64_MAX: never */
+    int64_t expires_ms; /* a time of clock_ms(); INT64_MAX: never */
     bool all_tenants;
     const slice *tenants;
     size_t tenant_count;

@@ -13,9 +13,10 @@
 #include "store/admin/role.h"
 
 enum {
-    CHECK_MS = 750,   /* pause after a poll that succeeded */
-    RETRY_MS = 200,   /* pause after a poll that failed */
-    ROLE_MS = 3000,   /* pause between two reads of the role's rights, or of the free slots */
+    CHECK_MS = 750, /* pause after a poll that succeeded */
+    RETRY_MS = 200, /* pause after a poll that failed */
+    /* pause between two reads of the role's rights, and between two counts of the free slots */
+    ROLE_MS = 3000,
     TIMEOUT_MS = 2000 /* connect timeout and statement_timeout of the thread's connection */
 };
 
@@ -25,14 +26,14 @@ struct auth_watcher {
     pthread_mutex_t lock;
     /* the lock protects `rights` */
     role_rights rights;
-    /* only the thread uses the members from here on */
+    /* only the auth watcher's thread uses the members from here on */
     int64_t version;         /* version of the token list that was read last */
     int64_t role_ms;         /* when the role's rights are read next */
     int64_t slots_ms;        /* when the free slots are counted next */
     bool logged_failure;     /* the last poll failed, and the failure was logged */
     bool logged_excess;      /* the role has too many rights, and that was logged */
     bool is_standby;         /* --dsn leads to a standby, and that was logged */
-    bool logged_no_identity; /* reading the cluster identity failed last, and that was logged */
+    bool logged_no_identity; /* the last read of the cluster identity failed, and that was logged */
 };
 
 static bool has_changed(bool *logged, bool now)
@@ -134,9 +135,9 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 
 /* --- the identity of the cluster --- */
 
-/* While the primary's identity is unknown or differs from that of a standby, the standby is not
- * used. A new connection may lead to another primary. So after a connection has come up, standbys
- * are not used until the identity is read again. */
+/* Reads the identity of the primary's cluster, because a new connection may lead to another
+ * primary. A standby is used only if it has the same cluster identity. After a connection to the
+ * primary has come up, no standby is used until this function has read the identity again. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -154,8 +155,8 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
 
 /* --- the slots --- */
 
-/* The number of free slots is unknown for standbys, and with --no-prepared-statements, which
- * poolers need. */
+/* Reports the number of free slots to slots.c. It is unknown for standbys, and with
+ * --no-prepared-statements, which poolers need, also for the primary. */
 static void check_slots(auth_watcher *w)
 {
     server_state *server = w->base.server;
@@ -177,7 +178,8 @@ static void check_slots(auth_watcher *w)
 
 /* --- the thread --- */
 
-/* Reports a new connection to slots.c at once, since the loops wait for it. */
+/* Opens the thread's connection unless it is open. Reports a new connection to slots.c at once,
+ * since the loops wait for it. */
 static bool open_database(auth_watcher *w, cardbox_error *err)
 {
     bool was_open = w->base.db != NULL;

@@ -29,13 +29,14 @@ void *background_start(void *thread, periodic_task task);
  * the thread still runs after 1 second: see periodic_stop. */
 bool background_stop(void *thread);
 
-/* Opens `*db` unless it is open. `name` is its application_name, and `timeout_ms` limits connecting
- * and each statement. */
+/* Opens `*db` unless it is open. `name` is the application_name of the connection, and `timeout_ms`
+ * limits connecting and each statement. */
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
                                   unsigned timeout_ms, cardbox_error *err);
 
-/* Does what background_db_open does, and reports a failure to slots.c. Returns CARDBOX_UNAVAILABLE
- * while no loop has a usable connection of each group to the primary. */
+/* Does what background_db_open does, and reports a failure to slots.c. Does not open the database
+ * but returns CARDBOX_UNAVAILABLE while no loop has a usable connection of each group to the
+ * primary. */
 cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
                                               unsigned timeout_ms);
 

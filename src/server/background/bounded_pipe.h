@@ -11,8 +11,8 @@
 
 typedef struct bounded_pipe bounded_pipe;
 
-/* Creates a pipe of `size` bytes. After the loop has found the pipe empty or full, the thread
- * writes to the eventfd `wake_fd` when the loop can continue. NULL: out of memory. */
+/* Creates a pipe of `size` bytes. If the loop has found the pipe empty or full, the thread writes
+ * to the eventfd `wake_fd` as soon as the loop can continue. NULL: out of memory. */
 bounded_pipe *bounded_pipe_new(size_t size, int wake_fd);
 void bounded_pipe_free(bounded_pipe *p);
 
@@ -21,8 +21,8 @@ void bounded_pipe_free(bounded_pipe *p);
 /* Writes all bytes to the pipe, and waits for free space. Returns false if the pipe was shut. */
 bool bounded_pipe_put(bounded_pipe *p, slice bytes);
 
-/* Reads up to `size_max` bytes from the pipe, and waits for the first byte. Returns their number;
- * 0: the pipe was ended and is empty; -1: the pipe was shut. */
+/* Reads up to `size_max` bytes from the pipe, and waits for the first byte. Returns the number of
+ * bytes read; 0: the pipe was ended and is empty; -1: the pipe was shut. */
 ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 
 /* --- the loop's side --- */
@@ -40,7 +40,7 @@ bool bounded_pipe_is_ready(bounded_pipe *p);
 
 /* --- either side --- */
 
-/* Marks the end of the bytes: after the bytes in the pipe, bounded_pipe_take returns 0. */
+/* Marks the end of the bytes: when the pipe is empty, bounded_pipe_take then returns 0. */
 void bounded_pipe_end(bounded_pipe *p);
 
 /* Shuts the pipe: the thread stops waiting, and all its later reads and writes fail. */

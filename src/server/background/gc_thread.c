@@ -19,10 +19,11 @@ enum {
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    /* growth of memory.added after which memory_give_back is called */
+    /* when memory.added has grown by this number of bytes, memory_give_back is called */
     TRIM_BYTES = 64 * 1024 * 1024,
-    QUIET_BYTES = 1024 * 1024 /* limit of memory_used(), and of the growth of memory.added in a run,
-                                 of a quiet server */
+    /* limit of memory_used(), and of the growth of memory.added between two runs, below which the
+     * server counts as quiet */
+    QUIET_BYTES = 1024 * 1024
 };
 
 typedef struct gc_thread {
@@ -31,7 +32,7 @@ typedef struct gc_thread {
     unsigned failures;   /* failed attempts to connect since the last success */
     int64_t round_ms;    /* when the next round of gc is due */
     int64_t analyze_ms; /* time of the next check of statistics, if no statements are sent before */
-    uint64_t sent;      /* number of statements that had been sent at the last run */
+    uint64_t sent;      /* number of statements that the server had sent at the last run */
     size_t counted;     /* memory.added at the last run */
     size_t trimmed;     /* memory.added when memory_give_back was called last */
     gc_sum sum;         /* the rows removed in this round */
@@ -73,8 +74,8 @@ static bool analyze_one_table(gc_thread *s)
     return table[0] != '\0';
 }
 
-/* Logs each time that another session has blocked gc for a further --gc-warn-s seconds. The SQL of
- * the blocking session is not logged, because it may contain values. */
+/* Logs when another session has blocked gc for --gc-warn-s seconds, and again after each such
+ * period. The SQL of the blocking session is not logged, because it may contain values. */
 static void log_blocked(gc_thread *s, gc_state state)
 {
     gc_blocker blocker;
@@ -129,8 +130,8 @@ static bool run_gc_batch(gc_thread *s)
     return false;
 }
 
-/* Memory is returned to the operating system when a burst of large requests is over. During a burst
- * the memory would soon be needed again, and the loops would wait for the kernel to provide it. */
+/* Returns memory to the operating system when a burst of large requests is over. During a burst the
+ * memory would soon be needed again, and the loops would wait for the kernel to provide it. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);

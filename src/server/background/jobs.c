@@ -16,17 +16,19 @@
 
 enum {
     THREADS_MOST = 8,
-    WAITING_MOST = 256,      /* maximum number of waiting jobs, each with a body or rows */
+    WAITING_MOST = 256,      /* maximum number of waiting jobs of all projects */
     WAITING_OF_PROJECT = 64, /* maximum number of waiting jobs of one project */
     NICE = 5,                /* nice value of the helper threads, so that loops have priority */
-    CHECK_MS = 250           /* time between two checks of clients and deadlines */
+    /* time between two checks whether clients have left and whether requests are out of time */
+    CHECK_MS = 250
 };
 
 typedef struct job_thread {
     job_pool *pool;
     pthread_t thread;
     stats *stats;
-    request *request; /* protected by the lock; NULL: the thread waits for a job */
+    /* the request whose job the thread runs; NULL: none. Protected by the pool's lock */
+    request *request;
 } job_thread;
 
 struct job_pool {
@@ -106,7 +108,7 @@ static void finish_job(job_thread *t, request *r)
     r->job.state = JOB_DONE;
     t->request = NULL;
     eventfd_write(r->jobs->wake_fd, 1);
-    pthread_cond_broadcast(&p->changed); /* another job of the project may run now */
+    pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -251,7 +253,8 @@ static bool remove_if_waiting(const jobs *all, request *r)
     return waited;
 }
 
-/* A request whose job waits is answered with an error. A running job is only asked to end early. */
+/* If the job of a request waits, removes the job and answers the request with an error. If the job
+ * runs, only asks it to end early. */
 static void give_up_job(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);

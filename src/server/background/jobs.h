@@ -20,11 +20,13 @@ typedef void (*job_work)(struct request *r, void *arg);
 
 /* The job of a request. Other files use only `in_thread`, `needs_statement` and `given_up`. */
 typedef struct job {
-    bool in_thread;       /* the request has a job: no loop may change the request */
-    bool needs_statement; /* the job has called batcher_add, which is repeated after the job */
-    atomic_bool given_up; /* nobody waits for the answer, so the job should end early */
-    job_state state;      /* protected by the pool's lock */
-    TAILQ_ENTRY(request) in_queue; /* in the pool's queue, protected by the pool's lock */
+    /* true from jobs_add until the job has ended: meanwhile no loop may change the request */
+    bool in_thread;
+    /* `work` has called batcher_add, so the loop calls batcher_add when the job has ended */
+    bool needs_statement;
+    atomic_bool given_up;          /* nobody waits for the answer, so the job should end early */
+    job_state state;               /* protected by the pool's lock */
+    TAILQ_ENTRY(request) in_queue; /* links in the pool's queue, protected by the pool's lock */
     LIST_ENTRY(request) of_loop;
     int64_t since_ms;
     job_work work, done;
@@ -49,7 +51,8 @@ typedef struct jobs {
     stats *stats; /* the loop's */
     int wake_fd;  /* an eventfd in the loop's epoll set */
     LIST_HEAD(, request) requests;
-    int64_t due_ms; /* when clients and deadlines are checked next */
+    /* when jobs_tick next checks for clients that left and for requests whose time is over */
+    int64_t due_ms;
 } jobs;
 
 /* Suspends a request, runs `work` in a helper thread, and then `done` (may be NULL) on the loop.
@@ -58,14 +61,14 @@ typedef struct jobs {
  * is called, and false is returned. */
 bool jobs_add(struct request *r, job_work work, job_work done, void *arg);
 
-/* Continues with requests whose job has ended. If a request's client has left or its time is over,
- * a waiting job is removed and the request answered, but a running job is only asked to end early.
- */
+/* Calls `done` for each job that has ended, and lets its request continue. If a request's client
+ * has left or its time is over, a waiting job is removed and the request answered, but a running
+ * job is only asked to end early. */
 void jobs_tick(jobs *all, int64_t now_ms);
 int64_t jobs_next_ms(const jobs *all); /* when jobs_tick is due; INT64_MAX: never */
 
-/* Called when the server stops. Answers requests with waiting jobs with 503, asks running jobs to
- * end early, and continues with requests whose job has ended. */
+/* A loop calls jobs_abort when the server stops. Answers requests with waiting jobs with 503, asks
+ * running jobs to end early, and continues with requests whose job has ended. */
 void jobs_abort(jobs *all);
 
 /* Returns whether any request of the loop has a job. Until none has a job, libmicrohttpd must not

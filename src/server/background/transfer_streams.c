@@ -7,7 +7,9 @@
 #include "server/background/transfers.h"
 
 enum {
-    CHUNK_BYTES = 32 * 1024 /* size of a part, so that the loop is not woken for each line */
+    /* size of the parts in which an answer is passed to the loop, so that the loop is not woken for
+     * each line */
+    CHUNK_BYTES = 32 * 1024
 };
 
 /* --- a request's body --- */
@@ -20,8 +22,6 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
     return len;
 }
 
-/* After the transfer has ended, the rest of the body is ignored, and the answer is sent after the
- * body. */
 static size_t receive_body(request *r, slice part)
 {
     transfer *t = r->plan;
@@ -71,7 +71,7 @@ static bool send_chunk(outgoing *o)
 bool outgoing_put(outgoing *o, slice piece)
 {
     o->chunk.max = 4 * (size_t)CHUNK_BYTES;
-    if (piece.len >= CHUNK_BYTES) /* large texts are not copied to the chunk */
+    if (piece.len >= CHUNK_BYTES)
         return send_chunk(o) && bounded_pipe_put(o->transfer.bounded_pipe, piece);
     buf_slice(&o->chunk, piece);
     return o->chunk.len < CHUNK_BYTES || send_chunk(o);
@@ -81,7 +81,7 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status)
 {
     if (status != CARDBOX_OK)
         return status;
-    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* the transfer was aborted */
+    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE;
 }
 
 void outgoing_clear(transfer *t)
@@ -92,7 +92,7 @@ void outgoing_clear(transfer *t)
 static stream_state peek(request *r, slice *piece)
 {
     transfer *t = r->plan;
-    bool over = atomic_load(&t->over); /* read before the pipe, which then has all bytes */
+    bool over = atomic_load(&t->over);
     if (t->aborted)
         return STREAM_BROKEN;
     *piece = bounded_pipe_peek(t->bounded_pipe);

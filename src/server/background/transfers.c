@@ -19,10 +19,11 @@
 enum {
     PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and a loop */
     STATEMENT_MS = 300000,   /* statement_timeout of a transfer, because large boxes take long */
-    STOP_MS = 2000,          /* how long a server that stops waits for the threads */
-    CHECK_MS = 250,          /* time between two checks of a client and its token */
-    /* An export is aborted if its client receives fewer bytes in --idle-timeout-s: the export of a
-     * slow client would keep a snapshot open. */
+    /* longest time that a server that stops waits for the threads of transfers */
+    STOP_MS = 2000,
+    CHECK_MS = 250, /* time between two checks of a client and its token */
+    /* An export is aborted if its client receives less than this number of bytes in
+     * --idle-timeout-s: the export of a slow client would keep a snapshot open. */
     MOVED_LEAST = 64 * 1024
 };
 
@@ -100,9 +101,9 @@ void transfer_begin_answer(transfer *t)
         eventfd_write(t->owner->wake_fd, 1);
 }
 
-/* Sets t->cause if the database is incompatible. After an error that may come from an incompatible
- * database, the database is checked, and only if the check fails too, the database is the cause. A
- * failure to open the database needs no second check, because opening includes the check. */
+/* Checks the database after an error that may come from an incompatible database. Sets t->cause if
+ * the database is incompatible. If the database could not be opened, there is no second check,
+ * because opening includes the check. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
@@ -122,7 +123,6 @@ static void check_database(transfer *t)
         t->cause = DATABASE_NOT_MIGRATED;
 }
 
-/* If the answer has begun, the client can't get an error, so the failure is logged. */
 static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
@@ -157,7 +157,8 @@ static void *run_transfer(void *arg)
 
 /* --- the loop --- */
 
-/* Shutting the pipe ends the thread, if it runs. */
+/* Called when the request of a transfer ends. Shuts the pipe, which ends the thread if it still
+ * runs. */
 static void drop_transfer(void *plan)
 {
     transfer *t = plan;
@@ -236,7 +237,8 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* True for an error that the store has detected, not PostgreSQL: the client gets its message. */
+/* True for an error that the store, and not PostgreSQL, has detected. The client gets the message
+ * of such an error. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
@@ -275,7 +277,7 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
                         "%s: %s", how_far, http_error_why_not_run(&t->err));
 }
 
-/* If the answer has begun, the client is disconnected. */
+/* Aborts a transfer. If its answer has begun, disconnects the client. */
 static void abort_transfer(transfer *t)
 {
     request *r = t->request;
@@ -287,7 +289,8 @@ static void abort_transfer(transfer *t)
         r->host->cut(r);
 }
 
-/* An import with a complete body continues after its client has left. */
+/* Aborts a transfer whose token is not valid any more, and an export whose client has left or reads
+ * too slowly. An import with a complete body continues after its client has left. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
@@ -302,7 +305,6 @@ static void check_client(transfer *t, int64_t now_ms)
                  (long long)r->token_id);
         t->revoked = true;
         abort_transfer(t);
-        /* otherwise the answer would wait for the end of the body */
         if (r->state == REQUEST_ARRIVING)
             r->host->cut(r);
         return;

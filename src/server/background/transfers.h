@@ -19,7 +19,8 @@ typedef struct transfer_pool {
     server_state *server;
     pthread_mutex_t lock; /* held only briefly, because loops wait for it */
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* project of each slot; "": free */
-    atomic_size_t threads; /* number of running threads. A thread frees its slot before it ends */
+    /* number of threads that have not ended. A thread frees its slot a little before it ends */
+    atomic_size_t threads;
 } transfer_pool;
 
 /* Waits for the threads of transfers. To be called after all loops have ended, and before the loops
@@ -32,7 +33,7 @@ bool transfer_pool_end(transfer_pool *pool);
 typedef struct transfers {
     int wake_fd; /* an eventfd in the loop's epoll set */
     LIST_HEAD(, transfer) all;
-    int64_t due_ms; /* when clients are checked next */
+    int64_t due_ms; /* when transfers_tick checks clients and tokens next */
 } transfers;
 
 /* Calls `update` of each transfer of a loop. Aborts a transfer if its token is not valid any more,
@@ -66,26 +67,29 @@ struct transfer {
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* Only the thread changes the next four members; the loop may read them after `over`. */
-    cardbox *db;    /* one connection, open during `run` */
+    cardbox *db;    /* the database connection of the thread, open during `run` */
     bool connected; /* `db` was opened */
     cardbox_error err;
-    database_state cause; /* the cause, if the database failed the server's check after `err`;
-                             otherwise DATABASE_UNKNOWN */
-    /* only the loop uses the next members */
+    /* why the database is incompatible, if a check after `err` has found that; else
+     * DATABASE_UNKNOWN */
+    database_state cause;
+    /* only the loop uses the members from here to `check_ms` */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
     request *request;
     bool waits;              /* the HTTP connection is suspended in the middle of a body */
     bool aborted;            /* abort_transfer was called */
-    bool revoked;            /* aborted because its token is not valid any more */
-    uint64_t moved;          /* number of bytes of the answer that were sent */
+    bool revoked;            /* the transfer was aborted, because its token is not valid any more */
+    uint64_t moved;          /* number of bytes of the answer that the loop has sent */
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* the client waited for the server at or after the last check */
     int64_t check_ms;        /* when the speed of the client is checked next */
-    /* the thread and the loop use the next members */
-    atomic_bool begun, over; /* begun: the answer may begin. over: the transfer has ended */
-    cardbox_status status;   /* valid after `over` */
-    atomic_int refs;         /* references: of the loop, and of the thread while it runs */
+    /* the thread and the loop use the members from here on */
+    /* begun: the loop may begin the answer. over: the transfer has ended */
+    atomic_bool begun, over;
+    cardbox_status status; /* valid after `over` */
+    /* number of references: one of the loop, and one of the thread while it runs */
+    atomic_int refs;
 };
 
 /* Creates a transfer, which becomes the plan of the request. The members of the kind's struct after
@@ -105,7 +109,7 @@ void transfer_resume(transfer *t);
 void transfer_answer_failed(transfer *t);
 
 /* Answers the request of an import that has failed. If sending the import again may help, the error
- * message begins with `how_far`. */
+ * message begins with the text `how_far`. */
 void transfer_answer_stopped(transfer *t, const char *how_far);
 
 /* --- a request's body, which the thread reads --- */
@@ -118,8 +122,8 @@ extern const request_sink INCOMING_SINK;
  * may then be incomplete. */
 ssize_t incoming_read(void *arg, char *to, size_t size_max);
 
-/* Called on the loop: when an import has ended, answers the request by calling `done`, or after a
- * failure `stopped`. An aborted import is answered by transfer_answer_failed. */
+/* Called on the loop: when an import has ended, calls `done`, or after a failure `stopped`, to
+ * answer the request. If the import was aborted, transfer_answer_failed answers it. */
 void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
                      void (*stopped)(transfer *t));
 
@@ -143,7 +147,7 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status);
 
 void outgoing_clear(transfer *t);
 
-/* Called on the loop: begins and sends the answer. `head` adds its headers. */
+/* Called on the loop: begins and sends the answer. `head` adds the headers of the answer. */
 void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * batcher.c: the queues of requests. When a connection is free, requests move from a queue to a
- * batch. Requests that take too long are ended here.
+ * batch. batcher_tick ends requests that take too long.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 enum {
     /* if a request waited longer, it is sent only if its client has not left */
     CHECK_CLIENT_MS = 250,
-    REPLAYED_MS = 10, /* age of `replayed` from which a standby may have replayed more */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit of the bytes of all followers' rows in one statement.
-                                       Followers beyond it get no rows, and are queried again */
+    REPLAYED_MS = 10, /* after this time, `replayed` may be outdated */
+    /* maximum number of bytes of the rows that one statement returns to all followers together */
+    FOLLOWS_BYTES = 4 * 1024 * 1024
 };
 
 /* --- QUEUE_KINDS --- */
@@ -191,11 +191,13 @@ void batcher_to_primary(batcher *b, request *r)
 void batcher_add(batcher *b, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
-    if (r->job.in_thread) { /* a helper thread has called */
+    /* a helper thread runs this function: when the job has ended, the loop calls batcher_add again
+     */
+    if (r->job.in_thread) {
         r->job.needs_statement = true;
         return;
     }
-    r->ticket.on_standby = false; /* an earlier statement of the request may have set it */
+    r->ticket.on_standby = false;
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
@@ -231,8 +233,9 @@ void batcher_client_left(batcher *b, request *r)
 
 /* --- statements go --- */
 
-/* Ends requests whose clients have left. Checks `first`, and in a batched queue also the requests
- * behind it, up to one that waited no longer than CHECK_CLIENT_MS. False: `first` was ended. */
+/* Ends `first` if it has waited longer than CHECK_CLIENT_MS and its client has left. In a batched
+ * queue, does the same with the requests behind it, until one has not waited so long. Returns false
+ * if `first` was ended. */
 static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
@@ -250,8 +253,10 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* The last free connection of a group of several is reserved: for quick requests, and in fair
- * queues for tenants without a running statement. If a group has several connections, isolated
+/* Returns the request of a queue that may be sent next on the connection `to`, or NULL. Isolated
+ * requests, and those of queues with `may_be_slow`, are not sent on the last free connection of a
+ * group of several. A fair queue uses the last free connection that it may use only for tenants
+ * without a running statement. If a group has several usable connections, isolated
  * requests use at most half of them, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
@@ -264,15 +269,17 @@ static request *next_request(batcher *b, db_group group, int queue, const db_con
         return NULL;
     bool is_slow = isolated || QUEUE_KINDS[queue].may_be_slow;
     bool is_fair = !isolated && QUEUE_KINDS[queue].is_fair;
-    bool is_last = (is_slow || is_fair) && db_conns_is_last_free(b->conns, to);
-    if (is_slow && is_last)
+    size_t others = is_slow || is_fair ? db_conns_free_besides(b->conns, to) : SIZE_MAX;
+    if (is_slow && others == 0)
         return NULL;
     if (isolated)
         return tenant_next_isolated(b, group);
+    bool is_last = others == (is_slow ? 1 : 0);
     return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 
-/* The queues of a group are served round robin. NULL: no waiting request may use the connection. */
+/* Serves the queues of a group round robin. NULL: no waiting request may use the connection `to`.
+ */
 static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;

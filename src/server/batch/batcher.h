@@ -38,12 +38,14 @@ typedef struct batch_rows {
 typedef void (*batch_render)(struct request *r, const batch_rows *found);
 
 /* Functions for a request that receives its rows one by one. The functions are used if no other
- * request is in the same statement. Otherwise `render` of the request gets all its rows at once. */
+ * request is in the same statement. If the statement carries several requests, `render` of the
+ * request gets all its rows at once. */
 typedef struct batch_stream {
-    /* Called when the statement was sent, and again after each retry, when earlier rows are to be
-     * discarded. */
+    /* query_batch.c calls this when it has sent the statement, also after a failed attempt, whose
+     * rows are then to be discarded. */
     void (*begin)(struct request *r);
-    bool (*take)(struct request *r, store_rows *row); /* frees `row`; false: needs no more rows */
+    /* Handles one row and frees `row`. Returns false if the request needs no more rows. */
+    bool (*take)(struct request *r, store_rows *row);
     void (*end)(struct request *r); /* answers the request; no more rows are passed to `take` */
 } batch_stream;
 
@@ -54,10 +56,14 @@ typedef struct query_batch query_batch;
 typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* batched: an array of keys; not batched: the argument of `build` */
-    size_t count;     /* number of keys; 0: answered at once, without rows; not batched: 1 */
-    size_t weight;    /* batched: approximate number of rows of a read, or KiB of a write */
+    /* number of keys; 1 if not batched. With 0 the request is answered at once, without a statement
+     */
+    size_t count;
+    size_t weight; /* batched: approximate number of rows of a read, or KiB of a write */
     batch_render render;
-    const batch_stream *stream; /* only batched reads; NULL: `render` gets the rows */
+    /* functions that receive a batched read's rows one by one; NULL: `render` gets all rows at once
+     */
+    const batch_stream *stream;
     /* `statement` and `build` are for requests that are not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
@@ -68,19 +74,20 @@ typedef struct batch_ticket {
     bool stays;       /* `render` must not run in a helper thread */
     bool was_written; /* a write of the request was committed; set by the batcher */
     /* only the batcher uses the members from here on */
-    TAILQ_ENTRY(request) in_queue; /* while the request waits */
-    TAILQ_ENTRY(request) by_age;   /* while the request is in a queue or a batch */
+    TAILQ_ENTRY(request) in_queue; /* links of the request in its queue */
+    TAILQ_ENTRY(request) by_age;   /* links of the request in batcher.by_age */
     bool is_open;                  /* the request is in a queue or a batch */
-    bool on_standby;               /* the request is sent to a standby */
-    query_batch *batch;            /* the batch of the request; NULL: the request waits */
-    size_t member_index;           /* the request's index in `batch` */
+    bool on_standby;               /* the request is queued for a standby, or was sent to one */
+    /* the batch that carries the request; NULL: the request is in a queue */
+    query_batch *batch;
+    size_t member_index; /* the request's index in `batch` */
     int64_t since_ms;
     unsigned tries;
     bool retried_alone; /* sent in its own statement, because an earlier statement with the request
                            has failed */
     bool isolated; /* queued in the isolated queue of its group, and sent in its own statement */
-    bool passed_check; /* the request's own statement failed, and then the database passed the check
-                        */
+    /* a statement that carried only this request failed, and then the database passed a check */
+    bool passed_check;
     bool locked; /* the request's last statement found rows that other transactions had locked */
 } batch_ticket;
 
@@ -98,10 +105,11 @@ batcher *batcher_new(struct server_state *server, struct stats *stats, struct db
 /* Frees a batcher in which no request waits and no statement runs. */
 void batcher_free(batcher *b);
 
-/* Suspends a request and queues it. The caller has set the members of its ticket from `kind` to
- * `stays`. If the database is away or too many requests wait, the request is answered 503 at once.
- * A write is rendered after its commit, and the `lsn` of the request is set if the WAL position is
- * known. If a helper thread calls batcher_add, the request is queued after its job has ended. */
+/* Suspends a request and queues it. The caller has set the members of the request's ticket from
+ * `kind` to `stays`. If the database is away or too many requests wait, the request is answered 503
+ * at once. A write is rendered after its commit, and the `lsn` of the request is set if the WAL
+ * position is known. If a helper thread calls batcher_add, the request is queued after its job has
+ * ended. */
 void batcher_add(batcher *b, struct request *r);
 
 /* True if a request is in a queue or batch of reads of cards and boxes. */
@@ -116,10 +124,11 @@ void batcher_flush(batcher *b);
 
 /* Ends requests older than --database-timeout-ms: with 504, or with its result if a write is known
  * to be committed. Answers 503 to the waiting requests of each group that has no usable connection
- * and will not have one soon. Requests that wait for a standby are queued for the primary instead.
- */
+ * and will not have one soon. If no standby is usable, queues requests that wait for a standby for
+ * the primary. */
 void batcher_tick(batcher *b, int64_t now_ms);
-/* when batcher_tick or batcher_flush is due; INT64_MAX: never */
+/* Returns when batcher_tick or batcher_flush must be called next, as clock_ms(); INT64_MAX: never.
+ */
 int64_t batcher_next_ms(const batcher *b);
 
 /* Answers all requests, because the server stops. A write that is known to be committed is answered

@@ -14,12 +14,15 @@ typedef struct batch_queue_kind {
     db_group group; /* group of connections to the primary. Slow reads are in DB_LISTS, so that they
                        do not delay reads of cards and boxes */
     bool writes;
-    bool may_be_slow; /* not sent on the last free connection of a group of several */
-    bool is_fair;     /* Tenants without a running statement in the group go first. The last free
-                         connection of a group of several is reserved for these tenants. */
+    /* requests of this kind are not sent on the last free connection of a group of several */
+    bool may_be_slow;
+    /* Tenants without a running statement in the group go first. Only they get the last free
+     * connection that the kind may use, if the group has several. */
+    bool is_fair;
     statement_id statement; /* `statement` and the members after it are only for batched kinds */
     size_t key_size;        /* bytes of a key; 0: the kind is not batched */
-    /* `waits`: the statement waits for locked rows. Otherwise it skips them. */
+    /* Builds the parameters of the kind's statement. If `waits`, a write waits for locked rows,
+     * otherwise it skips them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
     /* Returns whether a row reports that the rows of its key are locked. NULL for kinds whose rows
      * do not report it. */
@@ -40,9 +43,9 @@ enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
  * stays until another tenant needs it. */
 typedef struct tenant_use {
     slice tenant;              /* points to `name` */
-    size_t running[DB_GROUPS]; /* number of running statements */
-    uint64_t last_served;      /* served_count after its last statement was sent */
-    /* requests that are queued before this time are isolated */
+    size_t running[DB_GROUPS]; /* the tenant's statements that run now, by group */
+    uint64_t last_served;      /* batcher.served_count after the tenant's last statement was sent */
+    /* until this time, new requests of the tenant go to the group's isolated queue */
     int64_t isolated_until_ms[DB_GROUPS];
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
@@ -58,7 +61,7 @@ struct batcher {
     size_t isolated[DB_GROUPS]; /* running statements of isolated requests */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
-    uint64_t served_count;      /* number of statements from the fair and the isolated queues */
+    uint64_t served_count;      /* number of statements that tenant_begin has counted */
     struct request_list by_age; /* all requests that wait or run, in the order of arrival */
     size_t waiting;
     int64_t look_again_ms; /* when batcher_flush may use another connection; INT64_MAX: unknown */
@@ -82,8 +85,8 @@ void batcher_to_primary(batcher *b, request *r);
 void queue_push(batcher *b, request *r, bool in_front);
 void queue_remove(batcher *b, request *r);
 
-/* Removes a request from its queue or batch. If the client has not left, the caller then answers
- * the request. */
+/* Removes a request from its queue or batch. After batcher_remove the caller answers the request,
+ * unless its client has left. */
 void batcher_remove(batcher *b, request *r);
 
 /* Answers 503, because no database connection for the request is usable. */
@@ -107,8 +110,8 @@ void tenant_isolate(batcher *b, db_group group, slice tenant);
 request *tenant_next_isolated(batcher *b, db_group group);
 
 /* Returns the first request of a fair queue whose tenant has no running statement in the group. If
- * there is none, returns the first request, or NULL if `is_last`: only the last connection is free.
- */
+ * there is none, returns the first request, or NULL if `is_last`: only one connection is left for
+ * the queue. */
 request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_last);
 
 /* tenant_begin counts a statement for its tenant when the statement is sent. The result, which may
@@ -144,8 +147,8 @@ void batch_unref(query_batch *batch);
 /* Removes a request from a batch. The caller answers the request or queues it again. */
 void batch_remove_member(query_batch *batch, size_t member_index);
 
-/* If the rows of a batch have arrived, answers its members, without the WAL position. Otherwise
- * returns false. */
+/* If the rows of a batch have arrived, answers its members, without the WAL position. Returns
+ * whether they have arrived. */
 bool batch_answer_without_position(query_batch *batch);
 
 #endif

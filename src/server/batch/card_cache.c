@@ -13,8 +13,9 @@
 
 enum {
     PARTS = 16,
-    WAYS = 8, /* slots of a set. The hash of a key chooses a set; a card is in one of the set's
-                 slots */
+    /* number of slots in a set. The hash of a key chooses a set; a card is in one of the set's
+     * slots */
+    WAYS = 8,
     SLOT_BYTES = 512, /* the table has about one slot for each 512 bytes of the ring */
     ENTRY_SHARE = 32, /* an entry that is larger than 1/32 of a ring is not stored */
     UNIT = 8,         /* positions are multiples of 8 bytes */
@@ -40,7 +41,7 @@ typedef struct part {
 
 struct card_cache {
     size_t ring_bytes; /* bytes of each part's ring */
-    size_t sets;       /* sets of each part */
+    size_t sets;       /* number of sets in each part */
     uint64_t (*slots)[WAYS];
     void *rings; /* not on the heap, because such large blocks would keep the heap from shrinking */
     part parts[PARTS];
@@ -96,7 +97,8 @@ typedef struct location {
     uint64_t mark; /* shifted by MARK_SHIFT */
 } location;
 
-/* Returns false if another thread has locked the part. */
+/* Locks the part of a card and finds the card's set. Returns false if another thread has locked the
+ * part. */
 static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
@@ -136,7 +138,7 @@ static uint64_t *find_slot(const card_cache *all, const location *at, const card
 
 /* --- entries --- */
 
-/* The lowest position is that of an empty slot, which has the value 0, or of the oldest entry. */
+/* Returns an empty slot of the set, or else the slot of the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
@@ -146,7 +148,8 @@ static uint64_t *choose_slot(const location *at)
     return oldest;
 }
 
-/* An entry that does not fit before the end of the ring is written at the start. */
+/* Writes an entry behind the newest one, or at the start of the ring if the entry does not fit
+ * before the end. */
 static void write_entry(const card_cache *all, const location *at, uint64_t *slot,
                         const entry *head, const card_key *key, const char *text)
 {

@@ -33,10 +33,11 @@ typedef struct database_side {
                                   loops end their pauses before further attempts to connect */
     atomic_int last_logged;    /* the database_state that was logged last */
     /* only slots.c uses the members from here on, except `up_ms` and `last_lost_ms` */
-    int first_ranks; /* lower ranks are those of the first connections of each group of each loop; 0
-                        for standbys */
-    int ranks;       /* number of connections of all loops, and of ranks */
-    atomic_int open_max;              /* connections with a lower rank may be open */
+    /* ranks below this number are those of the first connections of each group of each loop; 0 for
+     * standbys */
+    int first_ranks;
+    int ranks;                        /* number of connections of all loops, and of ranks */
+    atomic_int open_max;              /* connections whose rank is below this number may be open */
     atomic_int open_count;            /* number of open connections of the loops */
     atomic_llong up_ms, last_lost_ms; /* up_ms: when usable_count last rose from 0. last_lost_ms:
                                          when it last fell to 0 */
@@ -63,7 +64,7 @@ bool database_open(database *d, const settings *set);
 bool database_close(database *d);
 
 /* True if no connection is usable, and either connecting has failed for too long or a check has
- * failed. Requests are then answered 503 at once. */
+ * failed. While the primary is away, requests that need it are answered 503 at once. */
 static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;

@@ -80,7 +80,7 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   schema_newest(), why);
 }
 
-/* If sending fails, the connection counts as down, and is checked or opened again later. */
+/* If the check can't be sent, the connection counts as down. */
 static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)
@@ -111,7 +111,8 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* While the primary's identity is unknown, a standby is not used, and no error is logged. */
+/* Decides whether a connection leads to a standby of the primary. While the primary's identity is
+ * unknown, the connection is not used, and no error is logged. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;

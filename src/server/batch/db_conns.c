@@ -1,7 +1,7 @@
 /*
  * db_conns.c: opens the connections of a loop, also after they were lost, and chooses the
- * connection for the next statement. While the primary is away, attempts to connect to it begin
- * only for the first read connection of loop 0.
+ * connection for the next statement. While the primary is away, the loops try to connect to it only
+ * for the first read connection of loop 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +16,10 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* after quick_connections(), another connection is used if all busy connections
-                    have been busy for 2 ms. Before that, requests wait: one large batch costs less
-                    than many small ones */
+    /* if quick_connections() connections of a group are busy, a further one is used only when all
+     * busy ones have been busy for this time. Before that, requests wait: one large batch costs
+     * less than many small ones */
+    SLOW_MS = 2,
     AUTH_WATCHER_WAIT_MS = 20, /* pause between two checks whether the auth watcher is connected */
     DATABASE_WAIT_MS = 100,    /* pause between two checks whether the database is reachable */
     /* Longest wait of the first connections of the groups for the auth watcher's connection. */
@@ -106,7 +107,8 @@ static bool serves_batched_reads(db_group group)
 
 /* The number of connections of a group that are used at the same time without regard to SLOW_MS.
  * One batched read for each core keeps PostgreSQL busy; more statements would only make the batches
- * smaller. Writes have no limit, because PostgreSQL flushes several commits at once. */
+ * smaller. For writes the number is not limited, because PostgreSQL flushes several commits at
+ * once. */
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
@@ -245,8 +247,9 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* A loop that lacks a group can't serve all requests. So the first connections of all loops come
- * before further connections. */
+/* True if each loop has an open connection of each group to the primary or, if `of_standby`, of the
+ * group of standbys. Loops that may have none do not count. Loops open further connections only if
+ * this is true, because a loop without a group can't serve all requests. */
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
@@ -263,7 +266,8 @@ static bool loops_are_complete(const server_state *server, bool of_standby)
     return true;
 }
 
-/* A connection of any loop to the primary counts, but only connections of this loop to standbys. */
+/* For the primary: whether any loop has a usable connection to it. For standbys: whether this loop
+ * has an open connection to one. */
 static bool database_is_reachable(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -276,10 +280,11 @@ static bool database_is_reachable(const db_conn *conn)
     return any_connected;
 }
 
-/* True if a connection is open or may be opened. PostgreSQL may have too few slots for all. So the
- * first read connection of loop 0 to the primary comes first, then the auth watcher's connection,
- * then the first connections of all groups and loops, then the others. The first connections wait
- * for the auth watcher up to AUTH_WATCHER_FIRST_MS, the others until it is connected. */
+/* True if a connection is open or may be opened. PostgreSQL may have too few slots for all
+ * connections. So the first read connection of loop 0 to the primary comes first, then the auth
+ * watcher's connection, then the first connections of all groups and loops, then the others. The
+ * first connections wait for the auth watcher up to AUTH_WATCHER_FIRST_MS, the others until it is
+ * connected. */
 static bool may_connect(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
@@ -365,8 +370,8 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* True if a connection is down because slots.c does not allow it, or because attempts to open it
- * keep failing although another connection became usable. */
+/* True if a connection is down, and slots.c does not allow it, or AWAY_AFTER_FAILURES attempts to
+ * open it have failed and no connection has become usable in the last AWAY_AFTER_MS. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->side, conn->rank))
@@ -376,8 +381,8 @@ static bool is_refused(const db_conn *conn)
 }
 
 /* Examines the loop's own connections before database_is_away(), which may still count another
- * loop's connection as usable after the database has become incompatible. The group's first
- * connection decides whether PostgreSQL rejects the group's connections. */
+ * loop's connection as usable after the database has become incompatible. A group counts as refused
+ * if is_refused() is true for its first connection. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
     const db_conn_span *span = &conns->group[group];
@@ -408,7 +413,7 @@ size_t db_conns_usable(const db_conns *conns, db_group group)
     return usable;
 }
 
-bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one)
+size_t db_conns_free_besides(const db_conns *conns, const db_conn *free_one)
 {
     const db_conn_span *span = &conns->group[free_one->group];
     size_t idle = 0;
@@ -416,14 +421,14 @@ bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one)
         const db_conn *conn = &conns->all[i];
         idle += db_conn_is_usable(conn) && conn != free_one && conn->status->pending == 0;
     }
-    return idle == 0 && db_conns_usable(conns, free_one->group) > 1;
+    return db_conns_usable(conns, free_one->group) > 1 ? idle : SIZE_MAX;
 }
 
 db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     const db_conn_span *span = &conns->group[group];
     size_t busy = 0, quick = quick_connections(conns, group);
-    /* when all connections before this one have been busy for SLOW_MS */
+    /* when all busy connections examined so far will have been busy for SLOW_MS */
     int64_t slow_ms = INT64_MIN;
     for (size_t i = span->first; i < span->before; i++) {
         db_conn *conn = &conns->all[i];

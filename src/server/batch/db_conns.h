@@ -38,25 +38,25 @@ int64_t db_conns_next_ms(const db_conns *conns);
 bool db_conns_away(const db_conns *conns, db_group group);
 
 /* Returns a free connection of a group for the next statement. NULL: no connection is free, or
- * requests should wait, to be batched, until a busy connection is free. Then `*look_again_ms` is
- * the time of the next call; INT64_MAX: call again when a statement has ended. */
+ * requests should wait, to be batched, until a busy connection is free. If NULL is returned, the
+ * caller calls again at `*look_again_ms`; INT64_MAX: when a statement has ended. */
 typedef struct db_conn db_conn;
 db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms);
 
 /* Returns the number of usable connections of a group. */
 size_t db_conns_usable(const db_conns *conns, db_group group);
 
-/* Returns whether `free_one` is the only free connection of its group, and the group has several
- * usable connections. */
-bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one);
+/* Returns the number of free connections in the group of `free_one`, without `free_one` itself.
+ * Returns SIZE_MAX if `free_one` is the only usable connection of the group. */
+size_t db_conns_free_besides(const db_conns *conns, const db_conn *free_one);
 
 /* A function that receives the result of a check. `fit`: the connection has passed the check. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
 
 /* Examines the error `err` of a failed statement. If the role may have lost rights, or a part of
- * the schema may be missing, a check of the connection begins, and the connection stays usable
- * meanwhile. Then true is returned, and `done` (may be NULL) is called once, later. Otherwise false
- * is returned. If the database is read-only, the connection is dropped. */
+ * the schema may be missing, begins a check of the connection, which stays usable meanwhile. If a
+ * check begins, returns true, and calls `done` (may be NULL) once when the check has ended.
+ * Otherwise returns false. If the database is read-only, drops the connection. */
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
 /* db_conn_suspend stops the use of one connection to a standby, and db_conns_suspend_standbys that

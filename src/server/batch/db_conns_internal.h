@@ -9,7 +9,8 @@
 
 enum {
     AWAY_AFTER_FAILURES = 2, /* failed attempts to connect after which the database is away */
-    AWAY_AFTER_MS = 1000     /* time without a usable connection after which it is away, too */
+    /* the database is also away after this time without a usable connection */
+    AWAY_AFTER_MS = 1000
 };
 
 struct db_conn {
@@ -20,7 +21,7 @@ struct db_conn {
     const async_status *status; /* the status of `async` */
     db_conn_state state;
     bool incompatible;    /* the last check failed; not changed while the next check runs */
-    bool recheck_pending; /* db_conn_check_after has begun a check */
+    bool recheck_pending; /* a check that db_conn_check_after has begun still runs */
     /* called after the check that db_conn_check_after has begun; may be NULL */
     db_conn_checked on_rechecked;
     void *recheck_arg;
@@ -79,7 +80,8 @@ static inline bool db_conn_is_usable(const db_conn *conn)
 
 /* --- db_conn_state.c --- */
 
-/* Makes checks of the standbys due if the identity of the primary has changed. */
+/* If the primary's identity has changed, makes this loop check its connections to standbys again.
+ */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms);
 
 /* The only function that changes the state of a connection. */
@@ -90,8 +92,7 @@ void db_conn_set_state(db_conn *conn, db_conn_state to);
 void db_conn_check(db_conn *conn);
 
 /* Declares the database away if no connection of any loop is usable, and `conn`, which is down, has
- * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. Requests then get 503. An
- * outage is logged once. */
+ * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. An outage is logged once. */
 void db_conn_give_up(const db_conn *conn, int64_t now_ms);
 
 #endif

@@ -9,22 +9,24 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512,    /* limit in a statement of several requests: more keys are not faster */
+    /* maximum number of keys in a statement that carries several requests; more are not faster */
+    KEYS_MAX = 512,
     WEIGHT_MAX = 4096, /* limit of the sum of `weight` in a statement of several requests */
-    TRIES_MAX = 8, /* after this number of attempts, a failed request is sent again only if it was
-                      sent to a standby or waited for a lock. An operator who ends all connections
-                      may make several attempts fail */
-    LOCK_MS = 200, /* lock_timeout of an unbatched or isolated write. Then the write is queued
-                      again, so that a long transaction does not keep a connection busy */
+    /* Limit of the attempts of a request, without those that waited for a lock. An operator who
+     * ends all connections may make several attempts fail. */
+    TRIES_MAX = 8,
+    /* lock_timeout of an unbatched or isolated write. After this time the write is queued again, so
+     * that a long transaction does not keep a connection busy */
+    LOCK_MS = 200,
     BATCHED_LOCK_MS = 20, /* lock_timeout of a batched write, which skips locked rows. It waits for
                              transactions that have inserted the same key and not ended yet */
-    READ_BYTES_MAX = 4 * 1024 * 1024,   /* limit of the parameters of a read */
-    WRITE_BYTES_MAX = 900 * 1024 * 1024 /* limit of the parameters of a write: PostgreSQL accepts
-                                         * messages of less than 1 GiB */
+    READ_BYTES_MAX = 4 * 1024 * 1024, /* maximum number of bytes of a read's parameters */
+    /* maximum number of bytes of a write's parameters: PostgreSQL accepts messages below 1 GiB */
+    WRITE_BYTES_MAX = 900 * 1024 * 1024
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: the request is answered, removed, or queued again */
+    request *request; /* NULL: the request was already answered, removed or queued again */
     size_t first_key;
 } batch_member;
 
@@ -36,9 +38,10 @@ struct query_batch {
     size_t key_count;
     size_t member_count;
     size_t rows_held; /* bytes of `rows` that are counted in server.memory */
-    size_t refs;      /* one for the statements, and one for each job of a helper thread */
-    /* The statement, the query for a WAL position before or after it, and the check after a
-     * failure, as long as they run. */
+    /* references: one of the statements, and one of each job of a helper thread */
+    size_t refs;
+    /* Number of queries of the batch that still run: its statement, the query for a WAL position
+     * before or after it, and the check of the connection after a failure. */
     size_t pending_statements;
     bool alone;      /* the batch has one member, which is retried alone or isolated */
     bool isolated;   /* the batch has one member, from the isolated queue */
@@ -47,9 +50,9 @@ struct query_batch {
     tenant_use *tenant;  /* NULL: the statement is not counted for its tenant */
     bool may_have_run;   /* the statement was sent, so PostgreSQL may have executed it */
     bool streams;        /* the batch has one member, which receives the rows one by one */
-    bool suspect;        /* the statement failed, and the connection is checked */
+    bool suspect;        /* the statement failed, and a check of its connection was begun */
     bool incompatible;   /* the check of the connection has failed */
-    cardbox_error error; /* why the statement failed, kept during the check */
+    cardbox_error error; /* the error of the statement, for use after the check of the connection */
     store_rows *rows;
     batch_member member[];
 };
@@ -73,8 +76,8 @@ void batch_unref(query_batch *batch)
     free(batch);
 }
 
-/* After the last pending statement the batch is freed, unless a helper thread still uses its rows.
- */
+/* Counts a pending statement as ended. After the last pending statement, frees the batch, unless a
+ * helper thread still uses its rows. */
 static void end_statement(query_batch *batch)
 {
     if (--batch->pending_statements > 0)
@@ -109,7 +112,6 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     return count;
 }
 
-/* Copies the keys of the members to the scratch buffer. */
 static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
@@ -148,13 +150,13 @@ static void build_params(params *p, const query_batch *batch, const request *fir
         first->ticket.build(p, first->ticket.keys);
     else
         kind->build(p, keys->data, batch->key_count, batch->isolated);
-    params_made_of(p, keys); /* the parameters fail if copying keys failed */
+    params_made_of(p, keys);
 }
 
-/* A request that is isolated or retried alone has the rest of its time. An unbatched request has
- * --database-timeout-ms, and so has a read of boxes on the primary that is alone in its batch. Any
- * other batch has half of --database-timeout-ms: if one member makes the statement slow, the others
- * can be sent again in the other half. */
+/* Returns the time limits of a statement. A request that is isolated or retried alone may use the
+ * rest of its --database-timeout-ms. An unbatched request may use all of it, and so may a read of
+ * boxes on the primary that is alone in its batch. Any other batch may use half: if one member
+ * makes the statement slow, the other members can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -167,7 +169,7 @@ static query_limits limits_of(const query_batch *batch, const request *first)
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
-            limits.lock_ms = (limits.statement_ms + 1) / 2; /* below the statement timeout */
+            limits.lock_ms = (limits.statement_ms + 1) / 2;
     } else if (QUEUE_KINDS[batch->kind].key_size == 0 ||
                (batch->kind == BATCH_BOXES && batch->group == DB_READS &&
                 batch->member_count == 1)) {
@@ -200,7 +202,8 @@ static void set_limits_and_count(query_batch *batch, const request *first, query
     }
 }
 
-/* On a standby, a query for its replay position is sent before the statement. */
+/* Sends the statement of a batch. If the connection leads to a standby, sends a query for the
+ * standby's replay position before it. */
 static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
@@ -249,8 +252,8 @@ void batch_send(batcher *b, request *first, db_conn *to)
 
 /* --- answers --- */
 
-/* An isolated member is queued at the end of the isolated queue, any other at the front of its
- * queue. A request that was sent to a standby is queued for the primary. */
+/* Queues a member of a batch again: an isolated one at the end of the isolated queue, any other at
+ * the front of its queue. A request that was sent to a standby is queued for the primary. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
@@ -276,8 +279,8 @@ static void end_member(query_batch *batch, request *r)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* Queues members with locked rows again, and answers the others. `position` is the WAL position
- * after a write; empty: not known. */
+/* Answers the members of a batch, except those that found locked rows, which are queued again.
+ * `position` is the WAL position after a write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
     batcher *b = batch->batcher;
@@ -303,7 +306,8 @@ static void answer_batch(query_batch *batch, slice position)
         end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (QUEUE_KINDS[batch->kind].writes) { /* no limit applies to a committed write */
+        /* --response-max does not limit the answer of a committed write */
+        if (QUEUE_KINDS[batch->kind].writes) {
             r->answer.body.max = SIZE_MAX / 4;
             r->memory.budget = NULL;
             r->ticket.was_written = true;
@@ -320,8 +324,8 @@ bool batch_answer_without_position(query_batch *batch)
     return true;
 }
 
-/* Queues members of a batch for the primary: all, or those whose `at_least` the standby has not
- * replayed. */
+/* Queues requests that were sent to a standby for the primary: all members of the batch, or those
+ * whose `at_least` the standby has not replayed. */
 static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->member_count; i > 0; i--) {
@@ -331,8 +335,6 @@ static void pass_to_primary(query_batch *batch, bool all)
     }
 }
 
-/* If a standby's rows arrive before its replay position, it is unknown whether they are new enough.
- */
 static void reject_if_position_unknown(query_batch *batch)
 {
     if (batch->group == DB_STANDBY && batch->pending_statements > 1)
@@ -443,11 +445,12 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
-    if (batch->group == DB_STANDBY) /* the primary may succeed */
+    if (batch->group == DB_STANDBY) /* a read that failed on a standby may succeed on the primary */
         return err->status != CARDBOX_TOO_LARGE || batch->member_count > 1;
     if (batch->incompatible)
         return false;
-    if (batch->suspect && !r->ticket.passed_check) /* the check passed: send it once more */
+    /* the database passed a check after the failure, so the request is sent once more */
+    if (batch->suspect && !r->ticket.passed_check)
         return true;
     if (err->status == CARDBOX_BUSY)
         return true;
@@ -499,8 +502,8 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
         http_error_send_store(r, err);
 }
 
-/* Queues each member of a failed batch again, or answers it with an error. The last member comes
- * first, since members are queued at the front. Unless the connection was lost, members for the
+/* Queues each member of a failed batch again, or answers it with an error. Begins with the last
+ * member, since members are queued at the front. Unless the connection was lost, members for the
  * primary are then sent in statements of their own, so that only the member that causes the error
  * fails. */
 static void fail_batch(query_batch *batch, const cardbox_error *err)
@@ -536,8 +539,9 @@ static void on_conn_checked(void *arg, bool fit)
     end_statement(batch);
 }
 
-/* If the database may be incompatible, the members wait for a check of the connection. A connection
- * to a standby is checked too, but its members are queued for the primary at once. */
+/* Handles a failed statement. If the database may be incompatible, the members wait for a check of
+ * the connection. A connection to a standby is checked too, but its members are queued for the
+ * primary at once. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = batch->group != DB_STANDBY;

@@ -11,7 +11,7 @@
 
 enum {
     GROUPS = DB_STANDBY, /* number of groups of connections to the primary */
-    /* the first connections of loop 0, which are closed only for the auth watcher */
+    /* number of the first connections of loop 0, which slots.c closes only for the auth watcher */
     OPEN_LEAST = GROUPS,
     SPARED = 2,            /* slots that are left to other programs, such as the command line */
     PLENTY = 5,            /* every 4 free slots above 5 raise open_max by 1 more */
@@ -134,8 +134,8 @@ static void raise_open_max(database_side *side, int to)
         log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
-/* A rejection with the SQLSTATE of the last rejection is logged only LOG_MS after the last log
- * line. */
+/* Logs a rejected connection. If the last rejection had the same SQLSTATE, logs it only LOG_MS
+ * after the last log line. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);

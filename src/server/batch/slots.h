@@ -1,6 +1,7 @@
 /*
  * slots.h: decides which connections of the loops may be open while PostgreSQL has too few
- * connection slots. Each connection has a rank. If not all may be open, those with low ranks may.
+ * connection slots. Each connection has a rank. If not all connections may be open, those with the
+ * lowest ranks may.
  */
 #ifndef SERVER_SLOTS_H
 #define SERVER_SLOTS_H
@@ -21,17 +22,18 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
  * requests. */
 bool slots_allow(const database_side *side, int rank);
 
-/* Returns whether slots are so scarce that a loop may have no connections. The loop's clients get
- * 503 and are disconnected, so that they connect to other loops. */
+/* Returns whether slots are so scarce that the loop with the number `loop` may not open any
+ * connection to the primary. The loop's clients get 503 and are disconnected, so that they connect
+ * to other loops. */
 bool slots_loop_has_none(const server_state *server, size_t loop);
 
-/* slots_any_loop_serves returns whether a loop has a usable connection of each group to the
- * primary. slots_all_loops_serve returns whether all loops do, except those that may have no
- * connections. */
+/* slots_any_loop_serves returns whether at least one loop has a usable connection of each group to
+ * the primary. For slots_all_loops_serve all loops must have such connections, except those for
+ * which slots_loop_has_none returns true. */
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
-/* Returns whether some connections of the loops may not be open. */
+/* Returns whether slots_allow at present forbids some connections of the loops. */
 bool slots_are_scarce(const database_side *side);
 
 /* Returns whether missing slots cause answers of 503. This is so if PostgreSQL rejected a
@@ -65,8 +67,9 @@ void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
  * slowly. */
 #define SLOTS_UNKNOWN 6
 
-/* Reports that PostgreSQL has `free` slots left. If fewer than 2 are free, open_max is lowered. If
- * more than 3 are free, and open_max was not lowered in the last 20 seconds, it is raised. */
+/* Reports that PostgreSQL has `free` slots left. If fewer than 2 slots are free, open_max is
+ * lowered. If more than 3 slots are free, and open_max was not lowered in the last 20 seconds,
+ * open_max is raised. */
 void slots_adjust(database_side *side, int free, int64_t now_ms);
 
 #endif

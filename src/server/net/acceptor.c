@@ -11,9 +11,10 @@
 #include "server/loop.h"
 
 enum {
-    /* maximum number of connections accepted in a row, while the loop's clients wait */
+    /* maximum number of connections that a loop accepts at once, while its clients wait */
     AT_ONCE = 32,
-    SLACK = 2, /* another loop accepts if it has fewer clients by this number */
+    /* another loop accepts the connection if it has at least this number of clients less */
+    SLACK = 2,
     PAUSE_MS = 10
 };
 

@@ -14,15 +14,17 @@ typedef struct acceptor {
     size_t number; /* the loop's number */
     int epoll_fd;
     uint64_t tag;
-    int fd;                  /* the loop's descriptor of the listening socket; -1: closed */
-    bool watched;            /* `fd` is in the epoll set, because this is the accepting loop */
-    int64_t paused_until_ms; /* end of a pause: there were too many connections, or an error */
+    int fd;       /* the loop's descriptor of the listening socket; -1: closed */
+    bool watched; /* `fd` is in the epoll set, because this is the accepting loop */
+    /* end of a pause in which the loop accepts no connections, because there are too many or
+     * accepting failed */
+    int64_t paused_until_ms;
 } acceptor;
 
 /* Returns the number of the loop that accepts the next connection: the loop with the fewest
- * clients, or the accepting loop `at` if it has only one client more. A loop that lacks database
- * connections is chosen only if all loops lack some. With SO_REUSEPORT the kernel would choose a
- * loop at random. */
+ * clients, or the accepting loop `at` if it has only one client more. A loop in which a group has
+ * no usable connection to the primary is chosen only if this is so in all loops. With SO_REUSEPORT
+ * the kernel would choose a loop at random. */
 size_t acceptor_next(const stats *loops, size_t count, size_t at);
 
 /* Accepts waiting connections, or makes another loop the accepting loop. To be called when `fd` is

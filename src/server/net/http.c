@@ -15,8 +15,8 @@
 #include "server/net/http_internal.h"
 
 enum {
-    /* for the request line, headers and a part of the body. libmicrohttpd clears this memory for
-     * each request, so a larger memory makes requests slower */
+    /* bytes of memory for the headers and a part of the body of one request. libmicrohttpd clears
+     * them for each request, so a larger number makes requests slower */
     CONNECTION_MEMORY = 16 * 1024,
     SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
@@ -159,8 +159,8 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-/* Answers of 503 may be very frequent, so they are counted, and http_tick logs their number at most
- * once a second. */
+/* Returns the level at which a request is logged. Answers of 503 may be very frequent, so they are
+ * counted, and http_tick logs their number at most once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -244,7 +244,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_set_state(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.in_thread) /* a helper thread works on the request */
+    if (x->request.job.in_thread)
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
@@ -406,7 +406,8 @@ int http_accept(http *h, int listen_fd)
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
-    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* closes `fd` if it fails */
+    /* if MHD_add_connection fails, it closes `fd` */
+    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY));
     h->pending = true;
     clients_check_idle(&h->clients, clock_ms());
     return 0;

@@ -10,9 +10,9 @@
 #include "server/response/response_format.h"
 
 enum {
-    /* smaller bodies are not compressed, because that costs more than it saves */
+    /* bodies below this size are not compressed, because that costs more than it saves */
     GZIP_LEAST = 4 * 1024,
-    GZIP_AT_ONCE = 64 * 1024, /* larger bodies are compressed in several steps of the loop */
+    GZIP_AT_ONCE = 64 * 1024, /* bodies above this size are compressed in several steps */
     OK = 200,
     NOT_MODIFIED = 304
 };
@@ -57,7 +57,8 @@ static void count_bytes(exchange *x, size_t len)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* The text is static, or belongs to the request, so libmicrohttpd need not copy it. */
+/* Makes a response of `text`, which libmicrohttpd need not copy, because it is static or belongs to
+ * the request. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
     count_bytes(x, text.len);
@@ -103,7 +104,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 
 /* --- its headers --- */
 
-/* The text is formatted at most once a second. */
+/* Returns the value of the header Date, which is formatted at most once a second. */
 static const char *date_now(http *h)
 {
     struct tm parts;
@@ -140,7 +141,6 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     return fine;
 }
 
-/* The connection is closed after the answer, so that libmicrohttpd can't send another answer. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;

@@ -81,7 +81,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         chunks_took(&t->chunks, (slice){piece, *piece_len}, *piece_len);
         t->body += *piece_len;
         *piece_len = 0;
-    } else if (++t->calls > 1) { /* the first call queued no answer and did not suspend */
+    } else if (++t->calls > 1) {
         return answer(connection);
     }
     return MHD_YES;

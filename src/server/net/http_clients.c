@@ -48,7 +48,6 @@ void client_close(clients *all, client *c)
 
 void client_set_state(client *c, client_state to, int64_t now_ms)
 {
-    /* If check_idle_client has set CLIENT_SENDING before on_target, since_ms stays the same. */
     if (c->state == to)
         return;
     c->state = to;
@@ -87,7 +86,8 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms)
     client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Does nothing for Unix sockets, which have no TCP_INFO. */
+/* Notices that an idle client has begun to send a request or has closed its side. Does nothing for
+ * Unix sockets, which have no TCP_INFO. */
 static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;

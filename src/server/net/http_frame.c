@@ -1,6 +1,6 @@
 /*
  * http_frame.c: compares the addresses of the texts of headers. libmicrohttpd overwrites CR, LF and
- * colons with NUL, and does not move the texts. The exception are folded lines, which it copies to
+ * colons with NUL, and does not move the texts. However, libmicrohttpd copies folded lines to
  * another address, so a request with folded lines is rejected too.
  */
 #include "server/net/http_frame.h"
@@ -53,7 +53,7 @@ bool frame_end(frame *f, const char *end)
 /* --- chunks --- */
 
 /* True if the bytes from `from` to `to` are the CR LF that ends a chunk, and the size line of the
- * next chunk. With `first`, a size line alone is accepted too. */
+ * next chunk. If `first`, also true if these bytes are only a size line. */
 static bool is_framing(const char *from, const char *to, bool first)
 {
     size_t len = (size_t)gap(from, to);

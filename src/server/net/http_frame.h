@@ -14,11 +14,12 @@ typedef struct frame {
     bool broken;
 } frame;
 
-/* Checks the request line, and continues after its version. `target` and `version` are in
- * libmicrohttpd's memory. */
+/* Checks the request line. The first header is expected after its `version`. `target` and `version`
+ * are in libmicrohttpd's memory. */
 void frame_start(frame *f, slice target, const char *version);
 
-/* Checks that a header follows the last text. */
+/* Checks the position of a header: its name and value must directly follow the text that was
+ * checked last. */
 void frame_field(frame *f, slice name, slice value);
 
 /* Returns true if all texts of the headers are at the expected distances from each other. `end` is

@@ -16,8 +16,8 @@
 
 /* Limits for the memory of an answer's body that is kept for later answers. */
 enum {
-    SMALL_MOST = 8 * 1024,     /* memory up to this size is kept by the exchange */
-    LARGE_LEAST = 1024 * 1024, /* memory of LARGE_LEAST to LARGE_MOST bytes is kept by the loop */
+    SMALL_MOST = 8 * 1024,     /* an exchange keeps memory up to this size */
+    LARGE_LEAST = 1024 * 1024, /* the loop keeps memory of LARGE_LEAST to LARGE_MOST bytes */
     LARGE_MOST = 16 * 1024 * 1024
 };
 
@@ -41,10 +41,12 @@ typedef struct client {
 
 typedef struct clients {
     LIST_HEAD(, client) list;
-    size_t busy;          /* number of clients whose state changed in the last second */
-    int64_t due_ms;       /* when clients are checked next; INT64_MAX: after new bytes */
-    unsigned idle_rounds; /* number of checks before the checks pause; every fourth check includes
-                             idle clients */
+    size_t busy; /* number of clients whose state changed in the last second */
+    /* when clients_tick checks the clients next; INT64_MAX: not before new bytes arrive */
+    int64_t due_ms;
+    /* number of checks that remain until the checks pause; every fourth check includes idle clients
+     */
+    unsigned idle_rounds;
 } clients;
 
 /* Adds a connection to the list of a loop, which clients_tick checks. The timeout of libmicrohttpd
@@ -90,7 +92,7 @@ typedef struct exchange {
     slice raw_target;      /* the request target, in libmicrohttpd's memory */
     bool begun;            /* the headers were checked */
     chunks chunks;         /* position in a chunked body */
-    uint64_t received;     /* number of bytes of the body that were received */
+    uint64_t received;     /* number of bytes of the request's body that were received */
     uint64_t paced;        /* value of `received` when client->since_ms was set last */
     size_t sent;           /* bytes of the answer that were sent, if http_stream sends it */
     gzip_stream *gzip;     /* compresses the answer while it is sent; NULL: it is sent as it is */
@@ -122,7 +124,7 @@ struct http {
     int64_t refused_ms; /* earliest time of the next log line about answers of 503 */
     time_t date_s;      /* the time in `date`, in seconds since 1970 */
     char date[40];
-    int64_t id_ms; /* when `id` was made; in the same millisecond the next ids are counted up */
+    int64_t id_ms; /* when `id` was made with new random bytes; see next_id() */
     uuid16 id;
 };
 
@@ -145,8 +147,8 @@ enum MHD_Result http_send(exchange *x);
 /* Sends an answer of 400 without libmicrohttpd, and closes the connection. */
 void http_send_past(exchange *x);
 
-/* Makes a connection wait for its answer, polled or suspended. While the connection is polled,
- * http_wait is called again in each run of libmicrohttpd. */
+/* Makes a connection wait for its answer, polled or suspended. While it is polled, on_request calls
+ * http_wait in each run of libmicrohttpd. */
 void http_wait(exchange *x);
 
 /* Suspends the connection of an exchange. */
@@ -155,7 +157,7 @@ void http_suspend(exchange *x);
 /* Ends the wait of a request's connection, because the answer or a part of it is ready. */
 void http_resume(request *r);
 
-/* Ends the wait of an exchange that ends: removes its request from the batcher. */
+/* Ends the wait of an exchange whose request is over, and removes the request from the batcher. */
 void http_end_wait(exchange *x);
 
 /* Records that libmicrohttpd may need another run, if MHD_get_timeout can't be relied on. */

@@ -21,8 +21,8 @@ enum {
 
 /* --- headers --- */
 
-/* If the last id is of the same millisecond, its last four bytes are incremented, which costs less
- * than new random bytes. */
+/* Makes a new request id. If the last id is of the same millisecond, increments the last four bytes
+ * of that id, which costs less than new random bytes. */
 static void next_id(http *h, int64_t now_ms)
 {
     if (h->id_ms != now_ms) {
@@ -51,8 +51,9 @@ static enum MHD_Result add_header(void *arg, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Returns false if the addresses of the headers show that libmicrohttpd has not parsed all bytes of
- * the headers: see http_frame.h. libmicrohttpd's memory of the request begins at `method`. */
+/* Stores the headers of a request. Returns false if their addresses show that libmicrohttpd has not
+ * parsed all bytes of the headers: see http_frame.h. libmicrohttpd's memory of the request begins
+ * at `method`. */
 static bool read_headers(exchange *x, const char *method, const char *version)
 {
     header_reader in = {.headers = &x->request.headers};
@@ -313,8 +314,8 @@ void http_refuse(exchange *x)
 
 /* --- the body --- */
 
-/* After the request was answered, the rest of the body is dropped, because many clients read the
- * answer only after they have sent the body. */
+/* Passes a part of a streamed body to the sink. If the request was answered already, drops the
+ * part: many clients read the answer only after they have sent the whole body. */
 static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
@@ -325,17 +326,15 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     client_set_state(x->client, CLIENT_SENDING, now_ms);
     if (x->received - x->paced >= PACE_LEAST) {
         x->paced = x->received;
-        x->client->since_ms = now_ms; /* the client sends fast enough */
+        x->client->since_ms = now_ms;
     }
-    if (*left > 0) { /* the client waits until the sink accepts more */
+    if (*left > 0) {
         client_set_state(x->client, CLIENT_WAITING, now_ms);
         http_suspend(x);
     }
     return MHD_YES;
 }
 
-/* After more than DRAIN_FACTOR times --body-max bytes, returns MHD_NO, which closes the connection.
- */
 static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;

@@ -9,8 +9,9 @@ enum {
     GZIP_STEP = 64 * 1024, /* maximum number of bytes that are compressed in one step */
 };
 
-/* If the query of a stream has failed, the request has the state REQUEST_ANSWERED, and the
- * connection is closed, because the status of the answer was sent before. */
+/* Sets `*piece` to the next bytes of the body. If the query of a stream has failed, the request has
+ * the state REQUEST_ANSWERED, and the connection is closed, because the status of the answer was
+ * sent before. */
 static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
@@ -29,7 +30,8 @@ static void consume(exchange *x, size_t len)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Returns the number of bytes in `out`, which may be 0 although bytes of `piece` were used. */
+/* Compresses the beginning of `piece` to `out`. Returns the number of bytes written, which may be 0
+ * although bytes of `piece` were used. */
 static size_t compress_some(exchange *x, slice piece, char *out, size_t size_max)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;

@@ -20,7 +20,6 @@ enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-/* The reason is in errno. */
 static cardbox_status fail_to_bind(const char *where, cardbox_error *err)
 {
     const char *remedy = "";

@@ -9,7 +9,8 @@
 #include <string.h>
 #include "base/errors.h"
 
-/* The caller frees the result with free(). NULL: the reason is in errno. */
+/* Returns the content of a file, which the caller frees with free(). NULL: the file can't be read,
+ * and the reason is in errno. */
 static char *read_file(const char *path)
 {
     gnutls_datum_t file = {NULL, 0};

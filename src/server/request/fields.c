@@ -34,8 +34,8 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf_free(&message);
 }
 
-/* Reading ends when the list of faults is full: a body could have a million faults, and reading
- * them would delay other requests. */
+/* False when reading must end, because memory ran out or the list of faults is full: a body could
+ * have a million faults, and reading them would delay other requests. */
 static bool goes_on(const validation *s)
 {
     return !s->nomem && s->faults < VALIDATION_FAULTS_MAX;
@@ -211,7 +211,8 @@ static size_t find_member(const field *table, size_t count, slice key)
     return i;
 }
 
-/* The message of the fault lists the known names, because the unknown name may be misspelt. */
+/* Adds the fault of an unknown name. Its message lists the known names, because the unknown name
+ * may be misspelt. */
 static void refuse_name(validation *s, const validation_path *at, slice token, const field *table,
                         size_t count)
 {

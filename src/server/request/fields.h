@@ -31,8 +31,8 @@ typedef struct field {
                          with this text */
     field_kind kind;
     bool required;
-    size_t repeats; /* in a query: how often the parameter may occur, with its values in `list`; 0:
-                       once, not in `list` */
+    size_t repeats; /* maximum number of values of a query parameter, which are stored in `list`; 0:
+                       one value, which is not stored in `list` */
     int64_t least, most;
     const char *const *choices; /* NULL ends them */
 } field;

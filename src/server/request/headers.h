@@ -17,7 +17,7 @@ typedef struct headers {
     bool bad_length; /* a Content-Length is not a decimal number of at most 18 digits */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
     bool expects;    /* the client waits for the status 100 before it sends the body */
-    bool encoded;    /* the Content-Encoding is not "identity" */
+    bool encoded;    /* a Content-Encoding is not "identity" */
     uint64_t length;
     slice host;
     slice origin;       /* ptr NULL: absent; if there are several, the last one */

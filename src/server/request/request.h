@@ -69,11 +69,11 @@ typedef struct answer {
     int64_t version;   /* box version at the start of the ETag; 0: none */
     int64_t card_etag; /* the card's etag, if the body is one card; 0: none */
     bool unchanged;    /* the client has the current card, so the status is 304 */
-    bool varies;       /* if `unchanged`: the omitted body would depend on Accept-Encoding */
-    size_t headers;    /* number of elements of `header` */
+    bool varies;    /* if `unchanged`: the body that is not sent would depend on Accept-Encoding */
+    size_t headers; /* number of elements of `header` */
     struct {
         const char *name;
-        const char *value; /* static, or in the request's arena */
+        const char *value; /* static text, or text in the request's arena */
     } header[ANSWER_HEADERS_MAX];
 } answer;
 
@@ -121,7 +121,7 @@ typedef struct request {
     size_t held;        /* bytes of the body that are counted in server.bodies and server.memory */
     size_t answer_held; /* bytes of the answer's body that are counted in server.memory */
     int64_t started_ms, started_us;
-    int64_t token_id; /* 0: no token was needed */
+    int64_t token_id; /* id of the token of the request; 0: no token was needed */
     int64_t token_expires_ms;
     unsigned token_changes; /* number of the list of tokens with which the token was checked */
     answer answer;
@@ -134,7 +134,7 @@ typedef struct request {
     void (*drop_plan)(void *plan);
     const request_sink *sink; /* receives the body if the route has ROUTE_STREAM */
     arena_budget budget;      /* limits the memory of the arena and the answer */
-    arena memory;             /* request_init sets all members before it to zero */
+    arena memory;             /* request_init sets all members before `memory` to zero */
     _Alignas(max_align_t) char room[REQUEST_ROOM]; /* memory of the first bytes of the arena */
 } request;
 
@@ -151,8 +151,8 @@ void request_set_state(request *r, request_state to);
 slice request_tenant(const request *r);
 
 /* Reserves memory for `more` bytes of the request's body. False: the bodies of all requests would
- * need over half of --memory-max, and this body was freed. Bodies of up to 64 KiB are always
- * accepted, and so is a single larger one. */
+ * need over half of --memory-max, and this body was freed. A body of up to 64 KiB is always
+ * accepted, and so is a larger body while no other body is over 64 KiB. */
 bool request_reserve_body(request *r, size_t more);
 
 void request_drop_body(request *r);

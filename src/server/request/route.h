@@ -76,7 +76,7 @@ void route_find(route_match *out, const route *table, const char *method, const 
 /* True if the path of the route begins with /projects/{project_id}. */
 bool route_is_of_project(const route *r);
 
-/* Returns "read", "write" and so on. */
+/* Returns the name of a scope, such as "read". */
 const char *route_scope_name(route_scope scope);
 
 /* Writes the methods that a path accepts, such as "GET, HEAD, POST". A path that accepts GET also

@@ -26,8 +26,8 @@ typedef enum validation_result {
 typedef struct validation {
     arena *memory;       /* for decoded texts */
     slice text;          /* the body */
-    size_t position;     /* byte of the body at which it is malformed */
-    const char *message; /* why the body or the query is malformed; NULL: neither is */
+    size_t position;     /* offset of the byte at which the body is malformed */
+    const char *message; /* why the body or the query is malformed; NULL: both are well-formed */
     const char *member;  /* name of the malformed query parameter; NULL: the body is malformed */
     const char *too_many;
     int64_t most;

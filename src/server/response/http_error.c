@@ -173,8 +173,8 @@ bool http_error_send(request *r, http_error what, const char *hint, const char *
     return false;
 }
 
-/* Returns a hint for an unknown session; else NULL. Clients may confuse the id of an entry with
- * that of a session. */
+/* Returns a hint if the error is that the session was not found; else NULL. Clients may confuse the
+ * id of an entry with that of a session. */
 static const char *hint_of(const cardbox_error *err)
 {
     static const char NO_SESSION[] = "session not found";
@@ -359,8 +359,7 @@ bool http_error_send_store(request *r, const cardbox_error *err)
             return answer_much(r, err);
         return http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
                                "the request is over a limit of the database");
-    case CARDBOX_CONFLICT: /* an error that PostgreSQL raised; expected conflicts are outcomes in
-                              the rows */
+    case CARDBOX_CONFLICT:
         if (error_is_of_class(err->sqlstate, "CB"))
             return http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
         return error_is_of_class(err->sqlstate, "25") ? answer_unexpected(r, err)

@@ -23,9 +23,9 @@ typedef struct admin_facts {
     char database[64];
     char version[64]; /* PostgreSQL's version, such as "15.18 (Debian 15.18-0+deb12u1)" */
     role_rights rights;
-    bool in_service_role; /* a member of cardbox_service */
-    bool in_worker_role;  /* a member of cardbox_worker */
-    bool in_recovery;     /* in recovery, as a standby is: nothing can be written */
+    bool in_service_role; /* the role is a member of cardbox_service */
+    bool in_worker_role;  /* the role is a member of cardbox_worker */
+    bool in_recovery;     /* the server is in recovery, as a standby is: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
     bool has_settings;   /* jit is off and random_page_cost at most 1, as the migrations set them */
     bool commits_late;   /* synchronous_commit is off */
@@ -36,12 +36,12 @@ typedef struct admin_facts {
     int age; /* the greater of the ages of datfrozenxid, in transactions, and datminmxid, in
                 multixacts, of that database */
     char encoding[32];
-    bool is_dev;           /* `cardbox dev` has marked the database */
-    int64_t bytes;         /* size of the database */
-    int migration;         /* number of the newest applied migration */
-    char open_tables[256]; /* tables of CardBox, except migrations and functions, on which row-level
-                              security is not enabled and forced */
-    char bad_writers[256]; /* writing functions that do not run as cardbox_writer */
+    bool is_dev;            /* `cardbox dev` has marked the database */
+    int64_t bytes;          /* size of the database */
+    int migration;          /* number of the newest applied migration */
+    char open_tables[256];  /* names of CardBox's tables on which row-level security is not enabled
+                               or not forced, except the tables migrations and functions */
+    char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* schemas on the role's default search_path in which other roles may
                                create objects: "public (everybody)" */
     int64_t granted; /* number of projects granted to the role, if it is a member of cardbox_worker;
@@ -57,7 +57,7 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);
 
 /* Actions that the role of a service or a worker must not be able to execute. */
 typedef enum admin_attempt {
-    ADMIN_READ_PAST, /* reads cards with row_security off */
+    ADMIN_READ_PAST, /* reading cards with row_security off */
     ADMIN_MAKE_TOKEN,
     ADMIN_MAKE_GRANT,
     ADMIN_ATTEMPTS

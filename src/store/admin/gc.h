@@ -39,7 +39,7 @@ typedef struct gc_sum {
     int64_t bytes[GC_KINDS];
 } gc_sum;
 
-int64_t gc_rows(const gc_sum *sum); /* the number of rows of all kinds */
+int64_t gc_rows(const gc_sum *sum); /* returns the sum of the rows of all kinds */
 
 typedef enum gc_state {
     GC_OVER,  /* no rows are left to remove, except rows that other transactions have locked */
@@ -48,15 +48,15 @@ typedef enum gc_state {
     GC_LOCKED /* another session has locked tables of CardBox: nothing was done */
 } gc_state;
 
-/* Removes a batch of at most `most` rows, and adds their number and bytes to `sum`. `state` is
- * valid if the result is CARDBOX_OK. Some rows, such as revisions of cards, do not count for
- * `most`: see gc_batch.sql. */
+/* Removes one batch of rows, and adds their number and bytes to `sum`. `most` limits the number of
+ * rows of most kinds, but not, for example, of revisions of cards: see gc_batch.sql. `state` is
+ * valid if the result is CARDBOX_OK. */
 cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t retention_days,
                         int64_t most, cardbox_error *err);
 
 /* The database session that blocks gc. */
 typedef struct gc_blocker {
-    char text[CARDBOX_MESSAGE_SIZE]; /* describes the session, with a remedy */
+    char text[CARDBOX_MESSAGE_SIZE]; /* a message that describes the session, with a remedy */
     int pid;                         /* process id of its backend; 0: no such session was found */
     char application[64];
     int64_t transaction; /* id of the transaction that holds the lock of gc; 0: unknown, or the

@@ -16,8 +16,9 @@
  * (security_invoker). */
 #define SERVER_VERSION_MIN 150000
 
-/* Maximum number of attempts after a conflict; after a deadlock there may be more. Migrations of
- * two databases can conflict, because roles belong to the whole cluster. */
+/* Maximum number of attempts of a transaction that fails by a conflict. After a deadlock, or if a
+ * table stays locked, more attempts may follow until wait_s is over. Migrations of two databases
+ * can conflict, because roles belong to the whole cluster. */
 #define ATTEMPTS_MAX 6
 
 /* Maximum milliseconds that an attempt waits for the lock of a table. While an attempt waits, other
@@ -29,7 +30,7 @@
 typedef struct migrator {
     PGconn *conn;
     const schema *build;
-    size_t applied; /* number of the build's migrations that the database had at the start */
+    size_t applied; /* number of the build's migrations that the database had when the run began */
     bool *current; /* for each function of the build: whether the database has it with the same text
                     */
     const migrate_how *how;
@@ -87,7 +88,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     cardbox_options given = CARDBOX_OPTIONS_INIT, options;
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
-    /* also leaves statement_timeout unset, since building an index may last long */
+    /* this option also leaves statement_timeout unset, since building an index may last long */
     given.no_named_statements = true;
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
@@ -147,7 +148,8 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 }
 
 /* Sets a message that names the session that holds the advisory lock `name` or, if `name` is NULL,
- * locks of CardBox's tables. Returns CARDBOX_BUSY if that succeeds. */
+ * locks of CardBox's tables. Returns CARDBOX_BUSY, or the failure of the statement that looks for
+ * the session. */
 static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
@@ -361,9 +363,9 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
 
 /* One transaction of the migrator: it applies functions, and perhaps a migration. */
 typedef struct unit {
-    const migration *one; /* NULL: all functions */
-    bool only_functions;  /* applies only functions that the migration needs; the migration itself
-                             runs outside of a transaction */
+    const migration *one; /* NULL: no migration, only functions */
+    bool only_functions; /* true: applies only the functions that the migration needs; the migration
+                            itself runs outside of a transaction */
     const char *doing;
 } unit;
 

@@ -23,7 +23,8 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
  * of its own connections. */
 typedef struct role_check {
     bool has_schema; /* the database has this build's migrations and functions, or newer ones */
-    bool has_rights; /* the role may read the tables and call the functions that write */
+    bool has_rights; /* the role has rights on the important tables and functions that `ready`
+                        checks */
 } role_check;
 
 cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err);

@@ -9,7 +9,8 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* A secret is the prefix and TOKEN_RANDOM random bytes, each as two hexadecimal digits. */
+/* A secret is TOKEN_PREFIX and then TOKEN_RANDOM random bytes in hexadecimal, two digits for each
+ * byte. */
 #define TOKEN_PREFIX    "cbx_"
 #define TOKEN_RANDOM    32
 #define TOKEN_TEXT_SIZE (sizeof(TOKEN_PREFIX) - 1 + 2 * TOKEN_RANDOM)

@@ -19,10 +19,10 @@
 #include "cardbox/limits.h"
 
 enum {
-    BATCH_MAX = 64,      /* appends in one statement */
+    BATCH_MAX = 64,      /* maximum number of appends in one statement */
     PAUSE_NS = 1000,     /* on Linux the pause lasts about 50 microseconds */
-    LEADERS_LEAST = 2,   /* two leaders: one can send while the other waits for its commit */
-    LEADERS_DIVISOR = 4, /* at most pool_max / 4 threads are leaders, but at least 2 */
+    LEADERS_LEAST = 2,   /* with two leaders, one can send while the other waits for its commit */
+    LEADERS_DIVISOR = 4, /* maximum number of leaders: pool_max / 4, or 2 if that is more */
     QUEUE_DIVISOR = 2    /* a follower waits for a batch for at most half of acquire_timeout_ms */
 };
 
@@ -46,7 +46,7 @@ struct append_batcher {
     pending *first; /* appends that wait or are being sent, in the order of their arrival */
     pending **last;
     unsigned leaders_max;
-    atomic_uint leaders;    /* changed under the lock */
+    atomic_uint leaders;
     bool leader_is_filling; /* true: a leader has not filled its batch yet, so new appends can join
                                it */
 };
@@ -226,10 +226,12 @@ static void send_as_leader(append_batcher *b, pending *self)
     pthread_mutex_unlock(&b->lock);
     for (size_t i = 1; i < count; i++)
         wake(batch[i]);
-    wake(next); /* woken last, so that the followers' next appends can join its batch */
+    wake(next); /* the next leader is woken last, so that its batch can contain the followers' next
+                   appends */
 }
 
-/* Returns false if `self` is in a batch or is a leader: then it stays in the list. */
+/* Removes `self` from the list and returns true, or returns false if `self` is in a batch or is a
+ * leader. */
 static bool stop_waiting(append_batcher *b, pending *self)
 {
     pthread_mutex_lock(&b->lock);
@@ -241,8 +243,8 @@ static bool stop_waiting(append_batcher *b, pending *self)
 }
 
 /* Waits until a leader has sent `self`, or until `self` is a leader. Returns false if `self` was in
- * no batch after half of acquire_timeout_ms. Once `self` is in a batch, the wait ends with the
- * leader's statement. */
+ * no batch after half of acquire_timeout_ms. Once `self` is in a batch, the wait ends when the
+ * leader has sent the batch. */
 static bool wait_as_follower(append_batcher *b, pending *self)
 {
     int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_DIVISOR;
@@ -265,8 +267,7 @@ cardbox_status append_batcher_run(append_batcher *b, const box_append *append, i
     pending self = {.append = append, .began_us = began_us, .status = CARDBOX_OK, .err = err};
     *change = self.change;
     if (pool_is_forked(b->pool))
-        return CARDBOX_OK; /* a child after fork does not use the lock; its own statement will fail
-                            */
+        return CARDBOX_OK; /* the caller sends the append alone, which fails */
     sem_init(&self.wake, 0, 0);
     pthread_mutex_lock(&b->lock);
     add_to_list(b, &self);

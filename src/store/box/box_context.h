@@ -12,13 +12,13 @@
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };
 
 typedef struct box_context_request {
-    const box_read *reads; /* the first reads the cards; a second one, if any, only the current head
-                              of the box */
+    const box_read *reads; /* the first one reads the cards; the second one, if there is one, reads
+                              only the current head of the box */
     size_t count;
     context_request how;
     bool whole;       /* the whole box was requested: it is an error if the box has more than
                          BOX_CONTEXT_CARDS_MAX cards */
-    size_t bytes_max; /* if the cards have more bytes together, the statement returns no card */
+    size_t bytes_max; /* if all cards together have more bytes, the statement returns no card */
 } box_context_request;
 
 /* Adds the parameters of STATEMENT_box_context. The rows of this statement have the columns of

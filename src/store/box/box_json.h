@@ -52,8 +52,8 @@ void box_view_end(buf *out, const box_head *head);
 /* Appends the card objects, separated by commas. Returns the number of missing cards. */
 size_t box_view_cards(buf *out, const box_view *box, slice tenant);
 
-/* Appends one card, after a comma unless it is the first of the list. False: the card is missing.
- */
+/* Appends one card, after a comma unless it is the first of the list. False: the card is missing,
+ * and nothing was appended. */
 bool box_view_card(buf *out, const box_row *card, slice tenant);
 
 /* Sorts rows by position. */

@@ -8,7 +8,7 @@
 #include "base/isotime.h"
 #include "cardbox/limits.h"
 
-/* Negative values become NULL. */
+/* Adds an int8 array of one member of each read; a negative value becomes NULL. */
 static void put_int8_member(params *p, const box_read *reads, size_t count, size_t offset)
 {
     params_array(p, PARAMS_INT8);

@@ -40,14 +40,14 @@ enum { BOX_RUN_MAX = 64 };
 enum box_column {
     BOX_COL_ORD = 0, /* int8: index of the read + 1 */
     BOX_COL_KIND,    /* int4 */
-    BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */
-    BOX_COL_LENGTH,  /* int8; this column and the next two are set only in BOX_HEAD */
-    BOX_COL_FIRST,   /* int8: the first position of the requested range, at most the length */
-    BOX_COL_BEFORE,  /* int8: the position after the range, at most the length */
-    BOX_COL_CARD,    /* BOX_CARD: the columns of card_row_read begin here, with the id at pos */
+    BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: position of the card */
+    BOX_COL_LENGTH,  /* int8: BOX_HEAD: the length of the box */
+    BOX_COL_FIRST,   /* int8: BOX_HEAD: first position of the requested range, at most the length */
+    BOX_COL_BEFORE, /* int8: BOX_HEAD: the position after the requested range, at most the length */
+    BOX_COL_CARD,   /* BOX_CARD: the columns of card_row_read begin here, with the id at pos */
     BOX_COL_CONTENT, /* BOX_CARD: NULL if the card is missing; then only the id is set */
     BOX_COLUMNS = BOX_COL_CARD + CARD_COL_COUNT,
-    /* BOX_HEAD and BOX_IDS reuse columns: */
+    /* in rows BOX_HEAD and BOX_IDS these columns have other contents than in BOX_CARD: */
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
     BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
     BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA, /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: ids */

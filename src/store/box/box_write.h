@@ -61,7 +61,8 @@ typedef struct box_append {
 } box_append;
 
 /* STATEMENT_boxes_append. If `waits` is true and `count` is 1, the append waits for a locked box.
- * Otherwise the outcome of an append to a locked box is BOX_LOCKED. */
+ * If `waits` is false or `count` is above 1, the outcome of an append to a locked box is
+ * BOX_LOCKED. */
 void boxes_append_params(params *p, const box_append *appends, size_t count, bool waits);
 
 /* Outcomes of the SQL functions that change boxes. */
@@ -81,7 +82,8 @@ typedef enum box_outcome {
 /* A row of the statements that change boxes. */
 typedef struct box_change {
     box_outcome outcome;
-    int64_t version, length; /* after the change; after a failure the current ones; 0: unknown */
+    int64_t version, length; /* those of the box after the change or, if the change failed, of the
+                                unchanged box; 0: unknown */
 } box_change;
 
 /* Reads the columns outcome, version and length. They begin at column `first`: 1 in boxes_append, 0

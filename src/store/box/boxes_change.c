@@ -14,7 +14,8 @@
  * other appends of a batch. */
 enum { BATCHED_IDS_MAX = 64 };
 
-/* Frees the rows. The outcome is 0 if the statement failed, or did not return exactly one row. */
+/* Reads a change from the rows and frees them. The outcome is 0 if the statement failed, or did not
+ * return exactly one row. */
 static void read_change(box_change *change, cardbox_status status, store_rows *rows)
 {
     *change = (box_change){.version = 0};
@@ -65,7 +66,8 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* The returned text is in `json`. If the array could not be built, `json` has failed. */
+/* Builds a JSON array of ids in the buffer `json`, which has failed if the array could not be
+ * built. */
 static slice ids_json(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);
@@ -78,7 +80,7 @@ static slice ids_json(buf *json, const char *const *ids, size_t count)
     return buf_as_slice(json);
 }
 
-/* If the buffer has failed, marks the parameters as failed. */
+/* Frees the buffer of a parameter; if the buffer has failed, marks the parameters as failed. */
 static void finish_param(params *p, buf *json)
 {
     params_made_of(p, json);

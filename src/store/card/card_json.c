@@ -43,7 +43,6 @@ static void read_facts(card_facts *facts, scan_value metadata)
                 memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
 }
 
-/* the quotes are two bytes */
 static bool is_filled(scan_value value)
 {
     return value.kind == SCAN_STRING && value.text.len > 2;

@@ -14,7 +14,8 @@ typedef struct card_key {
     slice tenant;
     slice card_id;
     int64_t etag; /* etag of the card that the caller has cached; 0: none */
-    slice text;   /* not sent; for the caller's cached card */
+    /* not sent to the database: the caller may store the JSON of its cached card in it */
+    slice text;
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);

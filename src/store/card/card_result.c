@@ -164,7 +164,7 @@ const char *cardbox_card_text(const cardbox_card *card)
         return "";
     card_source *source = card->source;
     if (source == NULL || source->content.ptr != card->content)
-        return card->content; /* the card was not read, or the caller has replaced its content */
+        return card->content; /* no card of a result, or the caller has replaced the content */
     if (source->text == NULL) {
         buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
         content_text(&text, source->content);

@@ -9,7 +9,7 @@
 #include "cardbox/card.h"
 #include "store/card/card_read.h"
 
-/* The result to which a card belongs. A copy of the card that the caller makes has the same
+/* The result to which a card belongs. If the caller copies a cardbox_card, the copy has the same
  * card_source. */
 typedef struct card_source {
     cardbox_cards *owner;

@@ -9,8 +9,8 @@
 #include "store/card/card_input.h"
 
 /* Adds the parameters of STATEMENT_cards_add. If `whole` is true, all cards are added or none, and
- * the statement waits for locked cards. Otherwise each card is added independently, and the outcome
- * of a locked card is CARD_LOCKED. */
+ * the statement waits for locked cards. If `whole` is false, each card is added independently, and
+ * the outcome of a locked card is CARD_LOCKED. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
 
 /* Runs cards_add so that all cards are added or none. `outcomes` receives the outcome of each card,
@@ -25,7 +25,8 @@ enum { CARD_LOCKED = CARDBOX_OUTCOME_GONE + 1 };
 typedef struct card_outcome {
     int64_t ord; /* index of the card + 1 */
     cardbox_outcome outcome;
-    slice other_id; /* conflict: the card that is the tool.result of the same call, or {NULL, 0} */
+    slice other_id; /* after a conflict: id of the card that is the result of the same tool call;
+                       else {NULL, 0} */
 } card_outcome;
 
 void card_outcome_read(card_outcome *out, const store_rows *rows, int row);

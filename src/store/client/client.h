@@ -14,15 +14,15 @@ struct cardbox {
     client_kind kind;
     store_pool *pool;                      /* the pool; NULL for a borrowed connection */
     store_conn *conn;                      /* the connection; NULL for a pool */
-    struct append_batcher *append_batcher; /* set only for a pool */
+    struct append_batcher *append_batcher; /* NULL unless the handle is of a pool */
 };
 
 /* A statement may be sent again, although the server may have executed it, if running it twice has
  * the effect of running it once. */
 typedef enum client_safety {
     RUN_ONCE,
-    RUN_AGAIN_HERE, /* may be sent again within this call; a new call by the caller would create
-                       other ids */
+    RUN_AGAIN_HERE, /* running the same statement twice is safe, but if the caller repeats its call,
+                       that call makes new ids */
     RUN_AGAIN
 } client_safety;
 

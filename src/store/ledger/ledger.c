@@ -318,7 +318,8 @@ static const struct {
     int kind;
     ledger_outcome outcome;
     cardbox_status status;
-    const char *message; /* follows the kind and id of the entity, such as "task X " */
+    const char *message; /* rest of the message, which begins with the kind and id of the entity,
+                            such as "task X " */
 } FAILURES[] = {
     {LEDGER_TASK, LEDGER_DIFFERS, CARDBOX_CONFLICT,
      "exists: only its completionStatus and updatedAt can change"},

@@ -88,9 +88,9 @@ typedef enum ledger_outcome {
     LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
     LEDGER_STALE = 7, /* the status can't change to the given one, or the stored update is newer */
     LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
-    LEDGER_FINISHED = 9,   /* the task is finished */
+    LEDGER_FINISHED = 9,   /* refused, because the task is finished */
     LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
-    LEDGER_ASLEEP = 11,    /* the task was released, or it sleeps */
+    LEDGER_ASLEEP = 11,    /* a worker's write has put the task to sleep, or released it */
     LEDGER_GIVEN_UP = 12   /* the task was claimed too often, and has failed */
 } ledger_outcome;
 
@@ -122,7 +122,7 @@ typedef struct task_row {
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* number of messages; number of the last event, counted from 1 */
     bool has_wake;
-    int64_t wake_micros; /* when the task may be claimed, or when its lease ends */
+    int64_t wake_micros; /* when the lease ends or, without a lease, when the task becomes due */
     int32_t attempts;
 } task_row;
 
@@ -178,8 +178,9 @@ void calls_list_params(params *p, slice tenant, slice task_id, const call_row *a
                        int64_t limit);
 void call_row_read(call_row *out, const store_rows *rows, int row);
 
-/* Returns the member "text" of a card's content as a token. Content that is a JSON string is
- * returned as it is. For other content the token is an empty string. */
+/* Returns the member "text" of a card's content as a token. If the content is a JSON string,
+ * returns that string. Returns the token of an empty string if the content is of another kind, or
+ * has no string "text". */
 slice ledger_text(slice content);
 
 /* These functions append an entity as a JSON object with names in camelCase. Absent values are

@@ -19,12 +19,13 @@ typedef struct exporter {
     void *arg;
     cardbox_error *err;
     export_counts counts;
-    int64_t page; /* rows of the next page */
+    int64_t page; /* maximum number of rows of the next page */
     buf line;
-    bool stopped; /* the receiver has ended the export */
+    bool stopped; /* true: the receiver has ended the export */
 } exporter;
 
-/* Changes the number of rows of the next page, depending on the bytes of the last page. */
+/* Changes the maximum number of rows of the next page, depending on the bytes of the last
+ * page. */
 void export_adapt_page(exporter *x, const store_rows *rows);
 
 cardbox_status export_boxes(exporter *x);
@@ -32,8 +33,8 @@ cardbox_status export_boxes(exporter *x);
 /* Ends the line, counts it and passes it to the receiver. */
 cardbox_status export_line(exporter *x, transfer_kind kind);
 
-/* Passes the buffered text to the receiver. CARDBOX_OK also if the receiver ends the export; see
- * x->stopped. */
+/* Passes the text in x->line to the receiver. Returns CARDBOX_OK also if the receiver ends the
+ * export; see x->stopped. */
 cardbox_status export_hand_over(exporter *x);
 
 #endif

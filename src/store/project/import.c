@@ -260,8 +260,8 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
 
 static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_error *err);
 
-/* Writes the batches of earlier kinds first, because sessions and the ledger may refer to their
- * rows. */
+/* Before a batch of sessions or of the ledger, writes the batches of all earlier kinds, because its
+ * rows may refer to theirs. */
 static cardbox_status write_earlier_kinds(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
@@ -294,7 +294,8 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
     char table[TABLE_NAME_SIZE] = "?";
-    cardbox_status status = write_batch(in, TRANSFER_CALL, err); /* also writes all earlier kinds */
+    /* also writes the batches of all other kinds */
+    cardbox_status status = write_batch(in, TRANSFER_CALL, err);
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
         stale_statistics_analyze(table, in->db, NULL); /* if this fails, cardboxd analyzes later */
     return status;

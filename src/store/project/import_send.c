@@ -54,7 +54,7 @@ static cardbox_status send_boxes(cardbox *db, import_item *const *items, size_t 
     put_column(&p, PARAMS_JSONB, items, count, AT(box.card_ids), 0);
     put_column(&p, PARAMS_JSONB, items, count, AT(box.parent_ids), 0);
     put_column(&p, PARAMS_TIMESTAMPTZ, items, count, AT(box.updated_micros), AT(box.has_updated));
-    if (count == 1) /* saves memory: the parameters have a copy of the list, which may be long */
+    if (count == 1) /* saves memory: the line may be long, and the parameters have its list */
         buf_free(&items[0]->text);
     return client_run(db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
 }

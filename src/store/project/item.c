@@ -123,7 +123,7 @@ static cardbox_status find_content(import_item *item, scan_value *out, cardbox_e
         return member_wrong_kind(err, "content_text", "a string of JSON", item->content_text);
     if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
         return error_json(err, "content_text", &fault);
-    out->text = text; /* with the white space around the value */
+    out->text = text;
     return CARDBOX_OK;
 }
 

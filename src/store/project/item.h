@@ -37,11 +37,12 @@ typedef struct session_input {
     int64_t created_micros, updated_micros;
 } session_input;
 
-/* A line of an import. Members for other kinds of lines have no meaning. */
+/* A line of an import. Members that are for other kinds of lines than `kind` have no meaning. */
 typedef struct import_item {
     uint64_t number; /* number of the line */
     transfer_kind kind;
-    bool refused; /* true: the item was refused; set with the outcome, as is box.is_new */
+    bool refused; /* true: the item was refused; `refused` and box.is_new are set when the outcome
+                     is known */
     slice tenant;
     slice session_id;
     card_input card;
@@ -56,15 +57,15 @@ typedef struct import_item {
     call_input call;
     size_t ignored;        /* number of unknown members */
     char ignored_name[64]; /* name of the first unknown member, as a JSON string that may be cut */
-    buf text;              /* the line; slices of the item point into this buffer or the next two */
-    buf decoded;           /* decoded strings and bytes of the line */
-    buf normal;            /* content that was converted to the stored form of its class */
+    buf text;    /* the line; slices of the item point into `text`, `decoded` or `normal` */
+    buf decoded; /* decoded strings and bytes of the line */
+    buf normal;  /* content that was converted to the stored form of its class */
 } import_item;
 
-/* Reads a line. If `line_buf` contains only this line, its memory is adopted. `tenant` NULL: the
- * row must have a tenant_id. `only_own`: a row with another tenant_id is rejected. CARDBOX_NOMEM
- * ends an import. Any other failure concerns this line, and err->message has the reason. out->kind
- * may be set even then. The caller frees the item in any case. */
+/* Reads a line. If `line_buf` contains only this line, the item may take over its memory. `tenant`
+ * NULL: the row must have a tenant_id. `only_own`: a row whose tenant_id is not `tenant` is
+ * rejected. CARDBOX_NOMEM ends an import. Any other failure concerns this line, and err->message
+ * has the reason. out->kind may be set even then. The caller frees the item in any case. */
 cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err);
 

@@ -101,8 +101,8 @@ static cardbox_status read_token(const member *m, scan_value value, scan_kind ki
     return CARDBOX_OK;
 }
 
-/* The service that CardBox replaces encoded some values twice. If a string contains the JSON of an
- * object or an array, returns the object or array. Otherwise returns the value. */
+/* The service that CardBox replaces encoded some values twice. If `value` is a string that contains
+ * the JSON of an object or an array, returns the object or array, else `value` itself. */
 static scan_value decode_doubly_encoded(import_item *item, scan_value value)
 {
     scan_value inner;

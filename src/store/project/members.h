@@ -12,30 +12,30 @@
 
 typedef enum member_type {
     MEMBER_TEXT,       /* a text without control characters, such as an id */
-    MEMBER_TOKEN,      /* a string, kept as its token */
-    MEMBER_TEXT_TOKEN, /* a string, kept as its token; its column in an export is the content of a
-                          card */
-    MEMBER_OBJECT,     /* an object, kept to the byte */
+    MEMBER_TOKEN,      /* a string, stored as its JSON token */
+    MEMBER_TEXT_TOKEN, /* a string, stored as its JSON token; its column in an export is the content
+                          of a card */
+    MEMBER_OBJECT,     /* an object whose bytes are stored unchanged */
     MEMBER_JSONB,      /* any JSON that jsonb can hold */
     MEMBER_IDS,        /* an array of strings; null is read as [] */
-    MEMBER_UUID,       /* import only, as is MEMBER_IDS: export_boxes.c writes boxes */
-    MEMBER_CONTENT,    /* the content of a card: item.c checks it */
-    MEMBER_BOOL,       /* exported only if it is true */
-    MEMBER_INT4,       /* an integer of 32 bits */
-    MEMBER_INT8,       /* an integer of 64 bits */
-    MEMBER_MS,         /* a time in milliseconds since 1970 */
-    MEMBER_TIME,       /* a time in RFC 3339 */
+    MEMBER_UUID,    /* only imports use MEMBER_UUID and MEMBER_IDS: export_boxes.c writes boxes */
+    MEMBER_CONTENT, /* the content of a card: item.c checks it */
+    MEMBER_BOOL,    /* a boolean; exported only if it is true */
+    MEMBER_INT4,    /* an integer of 32 bits */
+    MEMBER_INT8,    /* an integer of 64 bits */
+    MEMBER_MS,      /* a time in milliseconds since 1970 */
+    MEMBER_TIME,    /* a time in RFC 3339 */
     MEMBER_BYTES, /* bytes as a string; exported as NAME_base64 if they are not UTF-8 or contain NUL
                    */
-    MEMBER_BASE64,      /* import only */
+    MEMBER_BASE64,      /* import only: bytes in base64 */
     MEMBER_CONTENT_TEXT /* import only: a string that contains the JSON of the content */
 } member_type;
 
 enum {
-    MEMBER_REQUIRED = 1, /* import: must be present and not null */
-    MEMBER_NULL = 2,     /* export: null if the column is NULL; without this flag it is omitted */
-    MEMBER_PAST = 4, /* import: a time at most CHECK_AHEAD_MAX_S ahead of this machine's clock */
-    MEMBER_EMPTY = 8 /* import: a text may be empty */
+    MEMBER_REQUIRED = 1, /* import: the member must be present and not null */
+    MEMBER_NULL = 2,     /* export: a NULL column becomes null; without this flag it is omitted */
+    MEMBER_PAST = 4,     /* import: the time may be at most CHECK_AHEAD_MAX_S after now */
+    MEMBER_EMPTY = 8     /* import: the text may be empty */
 };
 
 typedef struct member {
@@ -67,7 +67,8 @@ extern const member_kind MEMBER_KINDS[TRANSFER_OTHER];
  * be omitted. */
 void member_write(buf *out, const member *m, const store_rows *rows, int row, int column);
 
-/* False: the member and all that follow are only for imports, or it is the end of the array. */
+/* False: this member and all that follow in its array are only for imports, or the array ends here.
+ */
 bool member_is_exported(const member *m);
 
 /* Reads a value into the item. */

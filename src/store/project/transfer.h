@@ -33,7 +33,7 @@ enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 typedef struct import_counts {
     uint64_t inserted;
     uint64_t unchanged;
-    uint64_t repaired; /* for boxes: the list differed; for tasks, calls and sessions: updated */
+    uint64_t repaired; /* boxes whose list differed; tasks, calls and sessions that were updated */
     uint64_t refused;
 } import_counts;
 
@@ -44,11 +44,11 @@ typedef struct import_result {
     uint64_t blank;                   /* number of blank lines */
     uint64_t ignored;                 /* number of unknown members */
     uint64_t ignored_line;            /* number of the line with the first unknown member */
-    char ignored_name[64];            /* name of that member, as a JSON string that may be cut */
+    char ignored_name[64]; /* name of the first unknown member, as a JSON string that may be cut */
 } import_result;
 
-/* Called for a line that was not imported. The lines may be reported in another order than that of
- * the file. */
+/* The import calls this function for each line that it refuses. The lines may be reported in
+ * another order than that of the file. */
 typedef void (*import_refusal)(void *arg, uint64_t line, const char *reason);
 
 typedef struct store_import store_import;
@@ -62,10 +62,10 @@ cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
  * call their tenant_id is ignored. */
 void import_only_own(store_import *in);
 
-/* Imports the next line (with or without its end). A bad line is reported and the import continues;
- * a status other than CARDBOX_OK ends it. `line_buf` is NULL or the buffer of the line. If
- * `line_buf` contains only this line, the import may adopt its memory and leave it empty, so that a
- * long line is not copied. */
+/* Imports the next line (with or without its end). A bad line is reported, and the import
+ * continues; a status other than CARDBOX_OK ends the import. `line_buf` is NULL or the buffer of
+ * the line. If `line_buf` contains only this line, the import may adopt its memory and leave it
+ * empty, so that a long line is not copied. */
 cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err);
 
 /* Counts and refuses a line that was too long for the caller. */

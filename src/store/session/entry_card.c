@@ -16,7 +16,8 @@ static bool is_call(scan_value block)
 }
 
 /* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
- * Skips tool calls and thinking. Returns false if a block of another kind has no text. */
+ * Blocks with tool calls and thinking add no text. Returns false if a block of another kind has no
+ * text. */
 static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;

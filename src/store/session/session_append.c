@@ -23,7 +23,7 @@ static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *e
         (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
         return CARDBOX_OK;
     if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
-        return CARDBOX_OK; /* malformed: read_line reports the error */
+        return CARDBOX_OK;
     scan_compact(&text, *json);
     *json = arena_keep(memory, &text);
     return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;

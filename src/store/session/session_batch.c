@@ -1,10 +1,11 @@
 /*
- * session_batch.c: a batch of lines to be written to a session. Parents and duplicates in the same
- * batch are found by these functions, others by the database.
+ * session_batch.c: a batch of lines to be written to a session. The functions of this file find
+ * parents and duplicates in the same batch; the database finds all others.
  */
 #include "store/session/session_write.h"
 
-/* Values of pending_line.ref. A positive value is the ordinal, from 1, of the parent in the batch.
+/* Values of pending_line.ref. A positive ref is the number, from 1, of the parent's line in the
+ * batch.
  */
 enum {
     REF_LOOKED_UP = 0, /* the database looks up the parent by its id, if the entry has a parent */

@@ -26,7 +26,7 @@ cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slic
 cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *db,
                                 const session_path_read *read, arena *memory, cardbox_error *err);
 
-/* Appends the entries of a batch. The caller frees the rows in all cases. */
+/* Appends the entries of a batch to its session. The caller frees the rows in all cases. */
 cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
                                   client_safety safety, cardbox_error *err);
 

@@ -10,9 +10,10 @@
 #include "store/session/sessions.h"
 
 typedef struct session_context_request {
-    session_context_read read; /* parameters of the STATEMENT_session_context that is run next */
+    session_context_read read; /* parameters of the next STATEMENT_session_context */
     slice leaf;                /* empty: the head */
-    slice compare;             /* entry whose context is compared; ptr NULL: no comparison */
+    slice compare; /* the response compares its context with that of this entry; ptr NULL: no
+                      comparison */
     context_request how;
     const char *leaf_name;   /* name of the response's member with the leaf's id */
     context_digest *digests; /* digests of the context of `compare`; NULL: not read yet */
@@ -24,9 +25,10 @@ void session_context_begin(session_context_request *request);
 
 /*
  * Reads the rows of the statement of request->read. If *more is set, nothing was written: the
- * caller runs the statement again with the new request->read. Otherwise appends {"session_id", the
- * member request->leaf_name, "path_length", the settings, the members of context_answer, and with
- * request->compare "comparison"}. Fails like session_context_from_rows and context_answer.
+ * caller runs the statement again with the new request->read. If *more is not set, appends
+ * {"session_id", the member request->leaf_name, "path_length", the settings, the members of
+ * context_answer, and with request->compare "comparison"}. Fails like session_context_from_rows and
+ * context_answer.
  */
 cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err);

@@ -21,11 +21,11 @@ typedef struct exporter {
     cardbox_session_sink take;
     void *arg;
     cardbox_error *err;
-    bool stopped;        /* the callback returned false */
+    bool stopped;        /* true: the caller's callback has returned false */
     int64_t created;     /* creation time of the session: if it has changed, another session has the
                             same id now */
     session_position at; /* position in the file that is written */
-    arena memory;        /* reset after each page */
+    arena memory;
 } exporter;
 
 static void write_bytes(exporter *x, slice bytes)
@@ -37,7 +37,7 @@ static void write_bytes(exporter *x, slice bytes)
 /* Writes a line that is not an entry. */
 static cardbox_status write_other_line(exporter *x, slice bytes)
 {
-    /* the line feed ends the previous or a blank line */
+    /* a line feed at the start ends the line before, or is a blank line */
     bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n';
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;

@@ -196,7 +196,8 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 
 /* --- diff --- */
 
-/* Adds the first `limit` entries of one side. Returns true if the side has more entries. */
+/* Adds the first `limit` entries of one side of a difference. Returns true if the side has more
+ * entries than `limit`. */
 static bool add_side(buf *out, const store_rows *rows, int64_t limit,
                      const session_text_limits *limits, int64_t side)
 {

@@ -53,7 +53,8 @@ typedef struct session_text_limits {
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
                        const session_path_read *read, const session_text_limits *limits);
 
-/* Appends {"common","a","b","complete"}. The statement session_diff was run with `limit` + 1. */
+/* Appends {"common","a","b","complete"}. The rows are of session_diff, which was run with the limit
+ * `limit` + 1. */
 void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
                        const session_text_limits *limits);
 

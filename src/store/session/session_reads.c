@@ -77,8 +77,8 @@ static bool fill_session(void *entry, arena *memory, const store_rows *rows, int
     return true;
 }
 
-/* Makes a result of up to `limit` rows. More rows mean that there is a next page. The result owns
- * the rows; on failure they are freed. */
+/* Makes a result of up to `limit` rows. If there are more rows than `limit`, there is a next page.
+ * The result owns the rows; on failure they are freed. */
 static cardbox_status sessions_new(cardbox_sessions **out, store_rows *rows, size_t limit,
                                    cardbox_error *err)
 {
@@ -320,7 +320,7 @@ static cardbox_status make_entries(cardbox_entries **out, store_rows *rows, card
     return entries_finish(out, made, CARDBOX_OK, err);
 }
 
-/* Fails if the session or the entry of an empty list does not exist. */
+/* For an empty list: fails if its session, or the entry that its page names, does not exist. */
 static cardbox_status check_exists(cardbox *db, const session_page *page, cardbox_error *err)
 {
     const session_path_read read = {

@@ -138,7 +138,7 @@ static cardbox_status line_status(const store_rows *rows, const session_batch *b
                                   int64_t version, cardbox_error *err)
 {
     slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
-    int32_t first = batch->lines[i].duplicate_of; /* ordinal of an earlier equal id; 0: none */
+    int32_t first = batch->lines[i].duplicate_of;
     slice id = batch->lines[i].id;
     char who[SESSION_ID_MAX + 8]; /* how the message names the entry: the client does not know an id
                                      that the SDK or server made */

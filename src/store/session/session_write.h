@@ -27,8 +27,8 @@ void session_create_params(params *p, const session_create *create);
 cardbox_status session_header_prepare(slice *header, slice session, slice cwd, arena *memory,
                                       cardbox_error *err);
 
-/* CARDBOX_OK; CARDBOX_CONFLICT: the session exists, or has the other dialect. `version` may be
- * NULL. */
+/* CARDBOX_OK; CARDBOX_CONFLICT: the session exists, and may_exist or any_dialect does not permit
+ * that. `version` may be NULL. */
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err);
 
@@ -43,9 +43,9 @@ typedef struct pending_line {
     slice id; /* ptr NULL: the line is not an entry; then of the members up to `label` only `type`
                  may be set */
     bool id_is_made; /* the JSON in a file has no id, so `id` was made for it */
-    slice parent;    /* the parent's id; empty: parentId is not an id */
-    int32_t ref;     /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
-                        REF_HEAD */
+    slice parent; /* the parent's id; ptr NULL: no parentId; empty: a parentId that is not an id */
+    int32_t ref;  /* number of the parent's line in the batch, or 0 or -1: see REF_LOOKED_UP and
+                     REF_HEAD */
     /* number, from 1, of an earlier line of the batch with this id; 0: none */
     int32_t duplicate_of;
     slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
@@ -128,7 +128,7 @@ void session_import_params(params *p, const session_batch *batch);
  * row for each line follows in the batch's order, unless an append was rejected as a whole. */
 typedef struct session_written {
     slice outcome;
-    int64_t version;     /* the session's version after the write, or after a failure */
+    int64_t version;     /* the session's current version, also if nothing was written */
     int64_t created;     /* imports: creation time of the session, in microseconds since 1970 */
     int64_t diverged_at; /* imports: number of the first line that differs from the stored one;
                             negative: none */

@@ -110,8 +110,8 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds a copy of an entry to the batch. A full batch is sent before. Returns the entry's id; NULL:
- * failure. */
+/* Adds a copy of an entry to the batch. If the batch is full, it is sent first. Returns the entry's
+ * id; NULL: failure. */
 static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;

@@ -227,7 +227,7 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 
 /* --- contexts --- */
 
-/* Columns of session_context. The first two columns are NODE_LINE and NODE_ENTRY. */
+/* Columns of session_context. Columns 0 and 1 of session_context are NODE_LINE and NODE_ENTRY. */
 enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
@@ -242,7 +242,8 @@ static session_kind line_kind(const store_rows *rows, int row)
     return session_kind_named(rows_text(rows, row, LINE_TYPE));
 }
 
-/* Entries of these kinds are not part of a context, so the statement omits their text. */
+/* True for kinds of entries whose text session_context omits, because it is not part of a context.
+ */
 static bool is_never_in_context(session_kind kind)
 {
     return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
@@ -396,7 +397,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
 
 void session_export_read_path(session_export_row *out, const store_rows *rows, int row)
 {
-    enum { ID_IS_MADE = 1 }; /* a bit of `extra`; bit 2 means that the target is an index */
+    enum { ID_IS_MADE = 1 }; /* a bit of `extra`: the entry's JSON has no id */
     session_node_row node;
 
     session_node_read(&node, rows, row);

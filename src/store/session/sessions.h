@@ -33,8 +33,8 @@ typedef struct session_row {
 void session_params(params *p, slice tenant, slice session);
 
 /* The parameters of sessions_list, which returns the newest sessions first. The cursor is
- * list_cursor_text(created_micros, session_id). The statement returns up to `limit` + 1 rows. More
- * than `limit` rows mean that there is a next page. */
+ * list_cursor_text(created_micros, session_id). The statement returns up to `limit` + 1 rows. If it
+ * returns more than `limit` rows, there is a next page. */
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
@@ -82,8 +82,10 @@ typedef struct session_page {
     int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
     slice below;   /* session_labels: only entries with ids below this one; ptr NULL: all */
     int64_t limit;
-    int64_t text_max;    /* longer texts are left out, not cut; bytes; negative: all are left out */
-    int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
+    int64_t text_max; /* maximum bytes of a text; a longer text is left out, not cut; negative: all
+                         texts are left out */
+    int64_t preview_max; /* maximum bytes of a text that gets a preview; longer texts get none; 0:
+                            no previews */
 } session_page;
 
 #define SESSION_PAGE_INIT                                                                          \
@@ -91,7 +93,7 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-/* Adds the parameter for the maximum bytes of texts; negative: no texts are returned. */
+/* Adds the parameter for the maximum bytes of each text; negative: no texts are returned. */
 void session_text_max_param(params *p, int64_t most);
 
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
@@ -99,7 +101,7 @@ void session_text_max_param(params *p, int64_t most);
 typedef struct session_path_read {
     slice tenant, session;
     slice entry;   /* empty: the head */
-    int64_t from;  /* only entries of this depth and deeper */
+    int64_t from;  /* only entries with at least this number of ancestors */
     int64_t limit; /* maximum number of entries; negative: all */
     bool with_text;
 } session_path_read;
@@ -158,10 +160,10 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
 
 enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_DIFF_FOUND = 3 };
 
-/* `limit` is for each side, `text_max` as in session_page. The column `extra` of a row has one of
- * the SESSION_DIFF values. The last common entry comes first, if there is one. The entries of each
- * side follow, from the root downwards. The row of SESSION_DIFF_FOUND is not an entry:
- * session_diff_status reads it. */
+/* `limit` is the maximum number of entries of each of the two sides; `text_max` as in session_page.
+ * The column `extra` of a row has one of the SESSION_DIFF values. The last common entry comes
+ * first, if there is one. The entries of each side follow, from the root downwards. The row of
+ * SESSION_DIFF_FOUND is not an entry: session_diff_status reads it. */
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max);
 

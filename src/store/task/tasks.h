@@ -1,6 +1,7 @@
 /*
  * tasks.h: parameters and rows of the statements of clients, which spawn, send to and cancel tasks,
- * and of followers, which read events. SQL functions enforce the rules. Uses no connection.
+ * and of followers, which read events. SQL functions enforce the rules of tasks. Uses no
+ * connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
@@ -44,9 +45,10 @@ void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
  * are part of the interface of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
-/* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. The
- * statement is sent after the commit of the change, once for many changes. STATEMENT_tasks_listen
- * and STATEMENT_tasks_claim begin with the same parameters; a `count` of 0 means all tenants. */
+/* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. Callers
+ * send this statement after the commit of their changes, once for several changes. The parameters
+ * of STATEMENT_tasks_listen and STATEMENT_tasks_claim begin with these; for them, a `count` of 0
+ * means all tenants. */
 void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 
 /* --- for followers --- */
@@ -54,15 +56,16 @@ void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 /* One of the followers of a STATEMENT_tasks_follow. */
 typedef struct task_follow {
     slice tenant, task_id;
-    int64_t after;       /* number of the last event that is known; 0: none */
-    slice message_id;    /* the message of the last known chunk; ptr NULL: none */
-    int64_t after_chunk; /* number of the last known chunk of this message */
+    int64_t after;       /* number of the last event that the follower knows; 0: none */
+    slice message_id;    /* id of the message to which the follower's last chunk belongs; ptr NULL:
+                            none */
+    int64_t after_chunk; /* number of the last chunk that the follower knows of this message */
 } task_follow;
 
 /* Limits of one result. The row that exceeds a limit of bytes is still returned, so that events of
  * any size can be read. */
 typedef struct follow_limits {
-    int64_t most;       /* maximum number of events, and of chunks, for each follower */
+    int64_t most;       /* maximum number of events, and also of chunks, for each follower */
     int64_t page_bytes; /* maximum number of bytes for each follower */
     int64_t all_bytes;  /* maximum number of bytes for all followers together */
 } follow_limits;
@@ -78,8 +81,8 @@ typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;
     slice what; /* created, claimed, message, call, completed, reopened; chunk; more */
-    slice ref;  /* id of the message or call; chunk: id of its message; created: the parent task; or
-                   ptr NULL */
+    slice ref;  /* message, call: its id; chunk: id of its message; created: id of the parent task;
+                   ptr NULL: none */
     slice how;  /* claimed: the owner; message: the role; call, completed: the new status */
     int64_t at_ms;  /* time of the event; message: the message's timestamp; chunk: 0 */
     slice text;     /* a token. message: its content; chunk: its text; completed: reason of a

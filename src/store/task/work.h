@@ -12,11 +12,10 @@
 typedef struct task_claim {
     const slice *tenants;
     size_t tenant_count; /* 0: all projects that the database role may access */
-    slice owner;         /* 1 to 255 bytes */
+    slice owner;         /* id of the worker, 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
-    bool take_over; /* also claims tasks that `owner` holds already: for a worker that was restarted
-                     */
+    bool take_over; /* true: also claims tasks whose lease `owner` has already */
 } task_claim;
 
 typedef struct claimed_task {
@@ -25,8 +24,8 @@ typedef struct claimed_task {
     int32_t attempts;
     int32_t failed_calls; /* number of unfinished calls of the task, which this claim has marked as
                              failed */
-    bool given_up; /* not claimed: the task was claimed most_attempts times before, and has failed
-                      now */
+    bool given_up; /* true: the task was claimed most_attempts times before, so it was not claimed
+                      again but has failed */
 } claimed_task;
 
 void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
@@ -50,8 +49,10 @@ typedef struct task_write {
     size_t message_count, call_count;
     cardbox_ending ending;
     slice status; /* for CARDBOX_FINISHED: the completion status */
-    int64_t seen; /* seq of the last message that the turn has read; negative: not checked */
-    bool awaits;  /* for CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps instead */
+    int64_t seen; /* seq of the last message that the turn has read: a newer one of a user prevents
+                     that the task is finished or put to sleep; negative: not checked */
+    bool awaits;  /* for CARDBOX_FINISHED: if subtasks are unfinished, the task is put to sleep, not
+                     finished */
     int64_t until_ms; /* for CARDBOX_SLEEPS: when the task can run again; 0: when a message or the
                          end of a subtask wakes it */
 } task_write;
@@ -103,7 +104,7 @@ cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err);
 typedef struct store_conn work_listener;
 
 typedef enum work_listener_event {
-    LISTENER_NOTIFIED, /* there may be work */
+    LISTENER_NOTIFIED, /* a notification has arrived: there may be work */
     LISTENER_TIMEOUT,  /* the timeout expired */
     LISTENER_WOKEN,    /* wake_fd became readable */
     LISTENER_LOST      /* the connection is lost: the caller opens another one */
@@ -115,7 +116,8 @@ cardbox_status work_listener_open(work_listener **out, const cardbox_options *op
                                   const slice *tenants, size_t count, cardbox_error *err);
 void work_listener_close(work_listener *listener);
 
-/* If `listener` is NULL, the function waits only for `wake_fd` and the timeout. */
+/* Waits for one of the events of work_listener_event. If `listener` is NULL, waits only for
+ * `wake_fd` and the timeout. */
 work_listener_event work_listener_wait(work_listener *listener, int wake_fd, int64_t timeout_ms);
 
 #endif

@@ -38,8 +38,8 @@ static bool is_final(cardbox_status status)
            status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
 }
 
-/* If the error is final, tries to end the task as failed. After other errors nothing is written:
- * a worker can claim the task again when the lease has expired. */
+/* Handles an error of the ledger. If is_final() is true for the error, tries to end the task as
+ * failed. If not, writes nothing: a worker can claim the task again when the lease has expired. */
 static agent_end fail_after_error(agent *a, const char *event, const cardbox_error *err)
 {
     ledger_outcome ended;

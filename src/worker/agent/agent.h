@@ -54,7 +54,8 @@ typedef enum agent_end {
     AGENT_FAILED     /* an error, such as a lost database: the task can be claimed again later */
 } agent_end;
 
-/* Runs the task until one of the ends above except AGENT_CONTINUES. */
+/* Runs the task until it ends, sleeps, is handed back or is lost, or an error stops the run. Does
+ * not return AGENT_CONTINUES. */
 agent_end agent_run(agent *a);
 
 /* --- for the agent*.c files --- */

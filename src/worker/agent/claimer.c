@@ -1,7 +1,7 @@
 /*
- * claimer.c: the thread that claims tasks while slots are free. The thread claims tasks when it
- * starts, after notifications, after claims that returned as many tasks as requested, and after
- * poll intervals.
+ * claimer.c: the thread that claims tasks while slots are free. The thread claims tasks, for
+ * example, when it starts, after a notification, after a claim that returned as many tasks as
+ * requested, and after each poll interval.
  */
 #include <sys/eventfd.h>
 #include "base/clock.h"
@@ -9,7 +9,8 @@
 #include "worker/agent/worker_pool.h"
 
 enum {
-    WAIT_FOR_SLOTS_MS = 10, /* delay of a claim after a slot becomes free: more may become free */
+    /* When a slot becomes free, the next claim waits for this time: more slots may become free. */
+    WAIT_FOR_SLOTS_MS = 10,
     RETRY_BASE_MS = 200,
     RETRY_CAP_MS = 5000
 };
@@ -19,9 +20,10 @@ typedef struct claimer {
     worker_pool *pool;
     work_listener *listener;
     int64_t listener_retry_ms; /* earliest time of the next attempt to open the listener */
-    bool may_have_more;        /* a claim may return tasks, so the thread claims without waiting */
-    bool is_first;     /* no claim has succeeded yet: the next one also claims tasks that a worker
-                          of the same name holds */
+    bool may_have_more;
+    /* true: no claim of this process has succeeded yet, so the next claim also claims tasks
+     * whose lease has the name of this worker */
+    bool is_first;
     unsigned failures; /* consecutive failed claims */
 } claimer;
 
@@ -61,7 +63,7 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
         if (!task.given_up && !worker_pool_assign(pool, &task))
             hand_task_back(pool, &task);
-        if (task.given_up && task.parent_id.len > 0) /* the parent task may wait for this end */
+        if (task.given_up && task.parent_id.len > 0)
             work_wake(pool->shared->db, task.tenant);
     }
 }
@@ -84,11 +86,9 @@ static void claim_tasks(claimer *k, size_t slots)
         log_failure("claim_failed", &err);
         work_listener_wait(NULL, pool->wake_fd,
                            clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
-        eventfd_read(pool->wake_fd, &wakeups); /* an unread eventfd would end the next wait */
+        eventfd_read(pool->wake_fd, &wakeups);
         return;
     }
-    /* After the first successful claim, the thread claims again without waiting for notifications.
-     */
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;

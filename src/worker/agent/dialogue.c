@@ -1,6 +1,6 @@
 /*
  * dialogue.c: builds the messages for the model from the rows of a task. Functions of
- * model/session/context.h repair and write these messages. The database is not used here.
+ * model/session/context.h repair and write these messages.
  */
 #include "worker/agent/dialogue.h"
 #include "model/content/class.h"
@@ -59,7 +59,8 @@ static scan_value details_of(builder *b, slice details)
     return value;
 }
 
-/* For a call that has not ended, nothing is added here: context_pair() adds a synthetic result. */
+/* Adds the result of a call that has ended. If the call has not ended, context_pair() later adds a
+ * synthetic result. */
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
@@ -162,8 +163,7 @@ static bool is_blank_user_message(const message_row *row)
 }
 
 /* Updates needs_answer for an assistant's message. The message counts as an answer of the model if
- * it has tool calls or a number "seen". Other programs may save assistant's messages without both.
- */
+ * it has tool calls or a number "seen". */
 static void add_answer(builder *b, context_message *message, const message_row *row)
 {
     bool has_calls =

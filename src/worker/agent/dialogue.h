@@ -21,7 +21,7 @@ typedef struct dialogue_input {
 
 typedef struct dialogue {
     buf messages;      /* a JSON array in the format of OpenAI's API */
-    bool needs_answer; /* a user's message or a tool call needs an answer of the model */
+    bool needs_answer; /* true: the model has to answer a user's message or the result of a call */
     int64_t seen;      /* sequence number of the last message of the input; 0: no messages */
 } dialogue;
 

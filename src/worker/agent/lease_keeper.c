@@ -8,7 +8,7 @@
 #include "worker/agent/worker_pool.h"
 
 enum {
-    RENEW_MOST_MS = 2000, /* limit of the interval of renewals, which also notice cancellations */
+    RENEW_MOST_MS = 2000, /* maximum interval between two renewals of the leases */
     CHECK_MS = 50
 };
 

@@ -84,8 +84,6 @@ static void *run_slot(void *arg)
         int64_t began_ms = clock_ms();
         agent_end end = agent_run(&s->agent);
         log_end(&s->agent, end, clock_ms() - began_ms);
-        /* Now a worker may claim the task that was handed back, or the parent of the finished task.
-         */
         if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
             work_wake(pool->shared->db, s->agent.lease.tenant);
         pthread_mutex_lock(&pool->lock);

@@ -32,7 +32,7 @@ void completion_free(completion *c)
     c->call_count = 0;
 }
 
-/* Writes the formatted reason to c->error. The value of the expression is false. */
+/* Writes the formatted reason to c->error, and returns false. */
 #define fail(c, ...) format_reason((c)->error, COMPLETION_ERROR_SIZE, __VA_ARGS__)
 
 /* Like fail(), and prevents a retry, because a model that exceeds a limit would mostly exceed it
@@ -306,7 +306,7 @@ static void replace_surrogates(buf *out, char high[5], slice json)
 bool completion_add_chunk(completion *c, slice data, slice *piece)
 {
     json_error_t error;
-    buf text = BUF_INIT(2 * data.len + 64); /* each completed surrogate pair adds six bytes */
+    buf text = BUF_INIT(2 * data.len + 64);
 
     *piece = (slice){"", 0};
     if (c->is_done || c->error[0] != '\0')

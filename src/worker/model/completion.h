@@ -33,7 +33,7 @@ typedef struct completion {
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not yet received */
     int64_t prompt_tokens, completion_tokens, total_tokens; /* -1: unknown */
     bool is_done;                                           /* [DONE] was received */
-    bool is_final; /* a retry would probably fail too: a limit was exceeded, for example */
+    bool is_final; /* true: a retry would probably fail too, for example if a limit was exceeded */
     char error[COMPLETION_ERROR_SIZE]; /* reason of the failure; "": no failure so far */
 } completion;
 

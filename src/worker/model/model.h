@@ -20,9 +20,10 @@ typedef struct model {
 
 /* Functions of the caller that model_ask calls during a request. */
 typedef struct model_watch {
-    void (*on_text)(void *arg, slice text);          /* receives a part of the answer's text */
-    void (*on_retry)(void *arg, const char *reason); /* the attempt failed: its text is invalid */
-    void (*on_tick)(void *arg); /* called about every 50 ms or more often during an attempt */
+    void (*on_text)(void *arg, slice text); /* receives a part of the answer's text */
+    /* called before a retry: the text that on_text received in the failed attempt is invalid */
+    void (*on_retry)(void *arg, const char *reason);
+    void (*on_tick)(void *arg); /* model_ask calls it at least about every 50 ms in an attempt */
     void *arg;
     atomic_int *stop;
 } model_watch;

@@ -96,8 +96,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Records when bytes were last sent or received. The idle timeout begins at this time. Comments in
- * a stream count too. */
+/* Records when bytes were last sent or received. The idle timeout begins at this time. */
 static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
                        curl_off_t sent)
 {
@@ -154,8 +153,9 @@ static bool must_stop(exchange *x)
 
     if (atomic_load(x->request->stop) != 0) {
         out->end = NET_STOPPED;
-    } else if (x->done_deadline_ms > 0 && now >= x->done_deadline_ms) {
+    } else if (x->done_deadline_ms > 0) { /* the answer is complete: no other deadline counts */
         out->end = NET_ANSWERED;
+        return now >= x->done_deadline_ms;
     } else if (now >= x->deadline_ms) {
         out->end = NET_FAILED;
         format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",

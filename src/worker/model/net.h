@@ -12,10 +12,10 @@ enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
     NET_ANSWERED, /* the answer, with any status, is complete, or the sink returned NET_DONE */
-    NET_FAILED,   /* another failure, such as a refused or lost connection, or a timeout */
+    NET_FAILED,   /* a failure such as a refused or lost connection, or a timeout */
     NET_ABORTED,  /* the sink returned NET_ABORT */
     NET_STOPPED,  /* another thread set `stop` */
-    NET_UNUSABLE  /* such as an invalid URL or certificate: a retry would probably fail too */
+    NET_UNUSABLE  /* a failure that a retry would probably repeat, such as an invalid URL */
 } net_end;
 
 typedef enum net_sink_result {
@@ -34,7 +34,7 @@ typedef struct net_request {
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
-    void (*on_tick)(void *arg); /* called about every 50 ms or more often; may be NULL */
+    void (*on_tick)(void *arg); /* net_post calls it at least about every 50 ms; may be NULL */
     atomic_int *stop; /* another thread stops the request by setting this to another value than 0 */
 } net_request;
 

@@ -14,8 +14,8 @@ typedef bool (*sse_sink)(void *arg, slice data);
 typedef struct sse {
     buf line;
     buf data;
-    bool after_cr; /* the last byte was a carriage return, so a line feed as next byte is skipped */
-    bool has_begun; /* the first line has ended, so a byte order mark is no longer skipped */
+    bool after_cr;  /* true: the last byte was a CR, so the next byte is skipped if it is an LF */
+    bool has_begun; /* true: the first line has ended; only this line may have a byte order mark */
     sse_sink sink;
     void *arg;
 } sse;

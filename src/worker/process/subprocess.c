@@ -25,7 +25,7 @@ typedef struct running_command {
     int pipes[SUPERVISOR_FDS];
     size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t kill_deadline_ms; /* 0: the worker has not ordered the end of the command */
+    int64_t kill_deadline_ms; /* 0 until the worker orders the end of the command */
     pid_t group;              /* process group of the command; 0: not started */
     bool has_ended;           /* true: the supervisor has reported the command's end */
 } running_command;
@@ -49,8 +49,8 @@ static bool is_ours_to_write(int name)
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
-/* The supervisor later moves its ends of the pipes to the descriptors 0 to SUPERVISOR_FDS - 1. Its
- * ends get higher numbers here, so that no dup2 overwrites an end that is not yet moved. */
+/* Makes the pipes between the worker (`ours`) and the supervisor (`theirs`). The numbers in
+ * `theirs` are SUPERVISOR_FDS or above, as supervisor_start() requires. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)

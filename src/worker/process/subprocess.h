@@ -1,5 +1,5 @@
 /*
- * subprocess.h: runs a command, without a shell, with limits on its time and its output. Then kills
+ * subprocess.h: runs a command, without a shell, with limits on its time and its output, and kills
  * the processes that the command has started.
  *
  * When subprocess_run returns, the command and the processes that it started are normally dead,
@@ -29,8 +29,8 @@ typedef struct subprocess_spec {
 } subprocess_spec;
 
 typedef enum subprocess_end {
-    SUBPROCESS_EXITED,      /* `number` is the exit status of the command */
-    SUBPROCESS_KILLED,      /* killed by the signal `number`, without an order of the worker */
+    SUBPROCESS_EXITED, /* the command exited with the status `number` */
+    SUBPROCESS_KILLED, /* the signal `number` killed the command, without an order of the worker */
     SUBPROCESS_NOT_STARTED, /* the program could not be started; `number` is the errno */
     SUBPROCESS_TIMEOUT,
     SUBPROCESS_OUTPUT_LIMIT, /* the output exceeded the limit, or memory was exhausted */

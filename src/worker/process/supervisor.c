@@ -34,14 +34,16 @@ static void report(pid_t group, subprocess_end end, int number)
         continue;
 }
 
+/* The command itself reports its group: it could kill the supervisor before that one reports it. */
 static _Noreturn void exec_command(char *const *argv, char *const *environment, pid_t parent)
 {
     sigset_t none;
 
     setpgid(0, 0);
+    report(getpid(), SUBPROCESS_LOST, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no signal is sent if the supervisor has died before */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(0, SUBPROCESS_NOT_STARTED, errno);
@@ -181,7 +183,6 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
     close(SUPERVISOR_ERRORS);
     if (command > 0) {
         setpgid(command, command);
-        report(command, SUBPROCESS_LOST, 0);
         supervise(command, &wait_mask);
     }
     _exit(0);

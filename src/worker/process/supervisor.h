@@ -30,7 +30,7 @@ typedef enum supervisor_fd {
 typedef struct supervisor_report {
     pid_t group;
     subprocess_end end;
-    int number; /* has the meaning of subprocess_result.number */
+    int number; /* as in subprocess_result: an exit status, a signal or an errno */
 } supervisor_report;
 
 /* Forks a supervisor that runs the program with the path argv[0]. In the supervisor, fds[i] becomes

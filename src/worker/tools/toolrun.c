@@ -12,8 +12,8 @@
 
 enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
 
-/* The environment variables that a command inherits from the worker. Variables that may contain the
- * database's password or the model's key are not passed on. */
+/* A command inherits only these environment variables from the worker, so it gets no variable with
+ * the database's password or the model's key. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]), OWN_COUNT = 3 };
@@ -25,7 +25,7 @@ void tool_set_failed(tool_outcome *outcome)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* U+FFFD replaces each byte that is not part of valid UTF-8. */
+/* Appends `text`, with U+FFFD for each byte that is not part of valid UTF-8. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
@@ -82,8 +82,8 @@ static void add_variable(environment *e, const char *name, const char *value)
     buf_free(&text);
 }
 
-/* The reason of the failure consists of `how`, r->number, and the end of the command's standard
- * error. */
+/* Marks the call of a command as failed. The reason consists of `how`, r->number, and the end of
+ * the command's standard error. */
 static void fail_after_exit(tool_outcome *out, const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
@@ -118,7 +118,7 @@ static void set_command_result(tool_outcome *out, const tool_call *call, const s
         tool_fail(out, "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
-        out->is_stopped = true; /* agent_call.c sets the reason */
+        out->is_stopped = true;
         break;
     case SUBPROCESS_LOST:
         tool_fail(out, "its supervisor process was killed");
@@ -226,8 +226,8 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
-/* The arguments of commands and URLs are checked against the tool's schema here. cardbox_invoke()
- * checks the arguments of abilities. */
+/* If the tool is a command or a URL, checks the arguments against the tool's schema. If the tool is
+ * an ability, cardbox_invoke() checks them. */
 void tool_run(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

@@ -26,7 +26,7 @@ typedef struct tool_call {
 
 typedef struct tool_outcome {
     bool has_failed;
-    bool is_stopped; /* tool_call.stop ended the call, so the effect of the call is unknown */
+    bool is_stopped; /* true: tool_call.stop ended the call, so the effect of the call is unknown */
     char reason[TOOL_REASON_SIZE];
     buf details; /* JSON: the result, or {"error":...}; the caller initialises this buffer with
                     BUF_INIT(TOOL_DETAILS_MAX) */

@@ -55,7 +55,7 @@ static char *copy(reader *r, const char *text)
  * unchanged. */
 static bool read_limit(reader *r, long *out, const json_t *value, long most, const char *name)
 {
-    double number = json_number_value(value); /* 0 if `value` is not a number */
+    double number = json_number_value(value);
 
     if (value == NULL)
         return true;
