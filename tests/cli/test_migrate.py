@@ -40,6 +40,7 @@ def test_all_files_in_order_and_once():
     first = cardbox("migrate", "--dsn", dsn).stdout
     assert (f"{len(FILES)} migrations and {len(FUNCTIONS)} functions applied:"
             f" the database is at migration {len(FILES)}") in first
+    assert first.count(" applied\n") == len(FILES), "the functions of a new database are not listed"
     rows = psql(dsn, "SELECT version, name, checksum FROM cardbox.migrations ORDER BY version").split()
     assert rows == [f"{int(name[:4])}|{name[5:-4]}|{checksum('migrations', name)}" for name in FILES]
     rows = psql(dsn, "SELECT name, checksum FROM cardbox.functions ORDER BY name").split()

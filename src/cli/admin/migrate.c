@@ -13,6 +13,7 @@ typedef struct migrate_kind {
 
 typedef struct migrate_lines {
     bool dry_run;
+    bool is_new; /* the database had no migration before */
     table rows;
     migrate_kind migrations, functions;
 } migrate_lines;
@@ -29,7 +30,8 @@ static void add_step_row(migrate_lines *lines, const migrate_step *step, const c
 }
 
 /* Adds a migration or a function to the JSON, and to the table. The table does not contain
- * functions that the database has already. */
+ * functions that the database has already, nor the more than a hundred functions of a new database:
+ * they would hide the migrations. */
 static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
@@ -38,7 +40,8 @@ static void report_step(void *arg, const migrate_step *step)
     const char *state = step->applied_now ? pending : "present";
 
     kind->applied += step->applied_now;
-    if (step->version > 0 || step->applied_now)
+    lines->is_new = lines->is_new || (step->version == 1 && step->applied_now);
+    if (step->version > 0 || (step->applied_now && !lines->is_new))
         add_step_row(lines, step, state);
     json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
     cli_check_memory(
