@@ -91,6 +91,23 @@ def test_every_class_goes_back():
     assert {card["content_class"] for card in cards} >= {None, "ToolContent", "MultiFileContent"}
 
 
+def test_escapes_that_jsonb_rejects():
+    """The order of members and white space do not matter there either. Escapes and backslashes stay what they are."""
+    cases = [(rb'{"text": "a\u0000\\u0000", "__type__": "TextContent"}', rb'{"text":"a\u0000\\u0000"}'),
+             (rb'{ "__type__" :"TextContent", "text" : "\ud800" , "n":[ 1.0 ]}', rb'{"n":[1],"text":"\ud800"}')]
+    for n, (content, other) in enumerate(cases):
+        post("escapes", b'{"card_id":"c%d","content":%s}' % (n, content))
+        assert post("escapes", shown("escapes", f"c{n}"))["outcome"] == "unchanged", content
+        edit = b'{"card_id":"c%d","content_class":"TextContent","metadata":{},"content":%s}'
+        assert post("escapes", edit % (n, other))["outcome"] == "unchanged", other
+    different = [rb'"\u0000\\u0000"', rb'"\\u0000\\u0000"', rb'"\u0000\u0000"', rb'"\\u0000\u0000"', rb'"\\\u0000\\u0000"',
+                 rb'"\u0000\\\u0000"', rb'"\ufffd\\u0000"', rb'"\u0000\\\\u0000"']
+    for content in different:
+        outcome = post("escapes", b'{"card_id":"d","content":%s}' % content)["outcome"]
+        assert outcome == ("inserted" if content == different[0] else "repaired"), content
+        assert post("escapes", b'{"card_id":"d","content": %s }' % content)["outcome"] == "unchanged", content
+
+
 def test_a_page_goes_back():
     for n in range(3):
         post("page", {"content": {"__type__": "TextContent", "text": str(n)}})
