@@ -85,13 +85,13 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * card with the role assistant are tool calls too. Tool calls and tool results are paired as by
  * cardbox_build_context. Runs one statement.
  *
- * The text of a tool result with `status` and `result` is a string `result` as it is, or any other
- * `result` as its JSON text, with the bytes of the card. A null is no text. A result whose status
- * is not "success" has failed: then `error` is a further text, and CARDBOX_FORMAT_ANTHROPIC writes
- * is_error. Without ToolResultContent, CARDBOX_FORMAT_OPENAI writes the line "status: STATUS"
- * before the texts of a failed result. If no text is left, the text is "(no output)". Other members
- * of such a content are ignored. CARDBOX_FORMAT_OPENAI writes several texts as one, with line feeds
- * between them; CARDBOX_FORMAT_ANTHROPIC writes a block for each text.
+ * These are the texts of a tool result whose content has `status` and `result`. A string `result`
+ * is a text as it is; any other `result` is a text with the JSON of the card. A null is no text. If
+ * the status is not "success", the call has failed: then `error` is a second text, and
+ * CARDBOX_FORMAT_ANTHROPIC writes is_error. For a failed result without ToolResultContent,
+ * CARDBOX_FORMAT_OPENAI writes the line "status: STATUS" first. If there is no text, the text is
+ * "(no output)". Other members of the content are ignored. CARDBOX_FORMAT_OPENAI joins the texts
+ * with line feeds; CARDBOX_FORMAT_ANTHROPIC writes a block for each text.
  *
  * @param out      receives the context
  * @param db       any handle

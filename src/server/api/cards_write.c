@@ -60,7 +60,7 @@ static const field CARD[SINGLE_FIELDS] = {
     [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
 };
 
-/* What is only shown may be longer than what can be written. */
+/* Read-only members of a stored card may be longer than members that clients write. */
 static const field CARD_AS_READ[SINGLE_FIELDS] = {
     CARD_FIELDS,
     [C_CLASS] = {"content_class", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},

@@ -69,8 +69,8 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* The role is derived from the type if the card and its metadata have no role, but not for a card
- * that was given as read, whose metadata is complete. ptr NULL: no role is added. */
+/* The role is derived from the type if the card and its metadata have no role. The metadata of a
+ * card that was given as read is complete. ptr NULL: no role is added. */
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
