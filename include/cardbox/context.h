@@ -76,12 +76,22 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * Builds the context of a box from its cards. A card with ToolCallContent is a tool call. A card
- * with ToolResultContent or the role "tool" is a tool result; its tool_call_id names the call. The
- * role of other cards is `role` of the metadata, else the role of the type, else user. The
- * tool_calls of a card with the role assistant are tool calls too. Cards of the types sys.tools and
- * meta.parent_pointer are left out. Tool calls and tool results are paired as by
+ * Builds the context of a box from its cards. Cards of the types sys.tools and meta.parent_pointer
+ * are left out. A tool call is a card with ToolCallContent, or a card of the type tool.call whose
+ * content has a string `tool_name` and an object `arguments`. A tool result is a card with
+ * ToolResultContent, a card of the type tool.result whose content has a string `status` and any
+ * `result`, or a card with the role "tool". The tool_call_id of a card names the call. The role of
+ * other cards is `role` of the metadata, else the role of the type, else user. The tool_calls of a
+ * card with the role assistant are tool calls too. Tool calls and tool results are paired as by
  * cardbox_build_context. Runs one statement.
+ *
+ * These are the texts of a tool result whose content has `status` and `result`. A string `result`
+ * is a text as it is; any other `result` is a text with the JSON of the card. A null is no text. If
+ * the status is not "success", the call has failed: then `error` is a second text, and
+ * CARDBOX_FORMAT_ANTHROPIC writes is_error. For a failed result without ToolResultContent,
+ * CARDBOX_FORMAT_OPENAI writes the line "status: STATUS" first. If there is no text, the text is
+ * "(no output)". Other members of the content are ignored. CARDBOX_FORMAT_OPENAI joins the texts
+ * with line feeds; CARDBOX_FORMAT_ANTHROPIC writes a block for each text.
  *
  * @param out      receives the context
  * @param db       any handle

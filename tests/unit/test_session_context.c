@@ -1,5 +1,5 @@
 /*
- * test_session_context.c: small sessions and boxes as contexts, word for word: rule by rule, repair
+ * test_session_context.c: small sessions as contexts, word for word: rule by rule, repair
  * by repair, format by format.
  */
 #include <setjmp.h>
@@ -364,130 +364,6 @@ static void plain_tools_join_their_message(void **state)
     free(entries);
 }
 
-/* --- cards --- */
-
-static void assert_cards(const context_card *cards, size_t count, cardbox_format format,
-                         const char *expected)
-{
-    arena memory = ARENA_INIT;
-    context ctx;
-    context_output out;
-
-    assert_true(context_of_cards(&ctx, cards, count, true, &memory));
-    assert_true(context_write(&out, &ctx, format));
-    assert_accepted(&out, format);
-    if (strcmp(buf_str(&out.messages), expected) != 0)
-        fail_msg("\n%s\nis not\n%s", buf_str(&out.messages), expected);
-    context_output_free(&out);
-    arena_reset(&memory);
-}
-
-static void cards_become_messages(void **state)
-{
-    static const context_card CARDS[] = {
-        {.card_id = SLICE("1"),
-         .content = SLICE("{\"__type__\":\"TextContent\",\"text\":\"do\\u00e9\"}"),
-         .metadata = SLICE("{\"type\":\"task.instruction\"}"),
-         .text = SLICE("{\"card_id\":\"1\"}")},
-        {.card_id = SLICE("2"),
-         .content = SLICE("\"thinking\""),
-         .metadata = SLICE("{\"role\":\"assistant\"}"),
-         .tool_calls =
-             SLICE("[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"find\","
-                   "\"arguments\":\"{\\\"q\\\":1.0}\"}}]"),
-         .text = SLICE("{\"card_id\":\"2\"}")},
-        {.card_id = SLICE("3"),
-         .content = SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"find\",\"arguments\":{"
-                          "\"q\":1.0},\"status\":\"called\"}"),
-         .metadata = SLICE("{\"type\":\"tool.call\"}"),
-         .tool_call_id = SLICE("c1"),
-         .text = SLICE("{\"card_id\":\"3\"}")},
-        {.card_id = SLICE("4"),
-         .content =
-             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"get\",\"arguments\":{},"
-                   "\"status\":\"called\"}"),
-         .metadata = SLICE("{}"),
-         .tool_call_id = SLICE("c2"),
-         .text = SLICE("{\"card_id\":\"4\"}")},
-        {.card_id = SLICE("5"),
-         .content =
-             SLICE("{\"__type__\":\"ToolResultContent\",\"status\":\"failed\","
-                   "\"after_execution\":\"suspend\",\"result\":null,\"error\":{\"code\":\"E\","
-                   "\"message\":\"m\"}}"),
-         .metadata = SLICE("{\"type\":\"tool.result\"}"),
-         .tool_call_id = SLICE("c1"),
-         .text = SLICE("{\"card_id\":\"5\"}")},
-        {.card_id = SLICE("6"),
-         .content = SLICE("{\"__type__\":\"JsonContent\",\"data\":{\"n\":[1.50]}}"),
-         .metadata = SLICE("{\"role\":\"user\"}"),
-         .text = SLICE("{\"card_id\":\"6\"}")},
-        {.card_id = SLICE("7"), /* and these become none, whatever role they name */
-         .content = SLICE("{\"__type__\":\"ToolContent\",\"tools\":[]}"),
-         .metadata = SLICE("{\"type\":\"sys.tools\",\"role\":\"system\"}"),
-         .text = SLICE("{\"card_id\":\"7\"}")},
-        {.card_id = SLICE("8"),
-         .content = SLICE("{}"),
-         .metadata = SLICE("{\"type\":\"meta.parent_pointer\"}"),
-         .text = SLICE("{\"card_id\":\"8\"}")},
-    };
-
-    (void)state;
-    assert_cards(
-        CARDS, 8, CARDBOX_FORMAT_OPENAI,
-        "[{\"role\":\"user\",\"content\":\"do\\u00e9\"},"
-        "{\"role\":\"assistant\",\"content\":\"thinking\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
-        "\"function\",\"function\":{\"name\":\"find\",\"arguments\":\"{\\\"q\\\":1.0}\"}},"
-        "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"get\",\"arguments\":\"{}\"}}"
-        "]},"
-        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"{\\\"code\\\":\\\"E\\\","
-        "\\\"message\\\":\\\"m\\\"}\"},"
-        "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"},"
-        "{\"role\":\"user\",\"content\":\"{\\\"n\\\":[1.50]}\"}]");
-    assert_cards(CARDS + 1, 2, CARDBOX_FORMAT_ANTHROPIC,
-                 "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"(the conversation "
-                 "begins with the assistant)\"}]},{\"role\":\"assistant\",\"content\":[{\"type\":"
-                 "\"text\",\"text\":\"thinking\"},{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":"
-                 "\"find\",\"input\":{\"q\":1.0}}]},{\"role\":\"user\",\"content\":[{\"type\":"
-                 "\"tool_result\",\"tool_use_id\":\"c1\",\"content\":[{\"type\":\"text\",\"text\":"
-                 "\"No result provided\"}],\"is_error\":true}]}]");
-    assert_cards(CARDS + 5, 3, CARDBOX_FORMAT_ENTRIES, "[{\"card_id\":\"6\"}]");
-}
-
-/* The card of a call that waits already may list others: those are made, and it is none once more.
- */
-static void a_known_call_lists_new_ones(void **state)
-{
-    static const context_card CARDS[] = {
-        {.card_id = SLICE("1"),
-         .content = SLICE("\"a\""),
-         .metadata = SLICE("{\"role\":\"assistant\"}"),
-         .tool_calls = SLICE("[{\"id\":\"c1\",\"name\":\"t\"}]")},
-        {.card_id = SLICE("2"), .content = SLICE("\"b\""), .metadata = SLICE("{}")},
-        {.card_id = SLICE("3"),
-         .content =
-             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
-         .metadata = SLICE("{}"),
-         .tool_calls = SLICE("[{\"id\":\"c1\",\"name\":\"t\"},{\"id\":\"c2\",\"name\":\"u\"}]"),
-         .tool_call_id = SLICE("c1")},
-        {.card_id = SLICE("4"),
-         .content =
-             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
-         .metadata = SLICE("{}"),
-         .tool_calls = SLICE("[{\"id\":\"c2\",\"name\":\"u\"}]"),
-         .tool_call_id = SLICE("c1")},
-    };
-
-    (void)state;
-    assert_cards(CARDS, 4, CARDBOX_FORMAT_OPENAI,
-                 "[{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[{\"id\":\"c1\","
-                 "\"type\":\"function\",\"function\":{\"name\":\"t\",\"arguments\":\"{}\"}}]},"
-                 "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"No result provided\"},"
-                 "{\"role\":\"user\",\"content\":\"b\"},"
-                 "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c2\","
-                 "\"type\":\"function\",\"function\":{\"name\":\"u\",\"arguments\":\"{}\"}}]},"
-                 "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"}]");
-}
-
 /* --- settings --- */
 
 static void the_last_word_on_the_model_holds(void **state)
@@ -575,8 +451,6 @@ int main(void)
         cmocka_unit_test(without_repair_nothing_is_touched),
         cmocka_unit_test(what_apis_refuse_is_left_out),
         cmocka_unit_test(plain_tools_join_their_message),
-        cmocka_unit_test(cards_become_messages),
-        cmocka_unit_test(a_known_call_lists_new_ones),
         cmocka_unit_test(the_last_word_on_the_model_holds),
         cmocka_unit_test(what_a_format_leaves_out_is_reported),
         cmocka_unit_test(digests_hold_all_that_is_before),
