@@ -21,9 +21,9 @@ BEGIN
           FROM cardbox.card_boxes b WHERE b.tenant_id = tenant AND b.box_id = box;
         outcome := CASE WHEN has_ids THEN 2 ELSE 11 END;
     ELSIF seals AND outcome = 1 THEN
-        PERFORM cardbox.seal_box(tenant, box);
+        PERFORM cardbox.seal_box(tenant, box, at);
     ELSIF seals AND outcome = 2 THEN
-        SELECT s.outcome, s.version INTO outcome, version FROM cardbox.seal_box(tenant, box) AS s;
+        SELECT s.outcome, s.version INTO outcome, version FROM cardbox.seal_box(tenant, box, at) AS s;
     END IF;
 END
 $$;

@@ -1,7 +1,9 @@
--- seal_box: seals a box: its list can't be changed any more, and it can't be deleted. Outcomes: 1 sealed, 2 the box was
--- sealed before, and nothing was written, 3 no such box, or it was deleted.
+-- seal_box: seals a box: its list can't be changed any more, and it can't be deleted.
+--   at  Time of the change, set by imports, as in save_box().
+--
+-- Outcomes: 1 sealed, 2 the box was sealed before, and nothing was written, 3 no such box, or it was deleted.
 CREATE OR REPLACE FUNCTION cardbox.seal_box(
-    tenant text, box uuid, OUT outcome integer, OUT version bigint, OUT length bigint)
+    tenant text, box uuid, at timestamptz, OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -12,6 +14,7 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
+    PERFORM cardbox.check_time(at);
     SELECT b.version, b.length, b.chain_id, b.updated_at, b.sealed INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
@@ -23,7 +26,7 @@ BEGIN
         RETURN;
     END IF;
     version := head.version + 1;
-    made := greatest(clock_timestamp(), head.updated_at);
+    made := greatest(coalesce(at, clock_timestamp()), head.updated_at);
     UPDATE cardbox.card_boxes b SET sealed = true, version = seal_box.version, updated_at = made
      WHERE b.tenant_id = tenant AND b.box_id = box;
     INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
