@@ -1,6 +1,6 @@
 /*
- * boxes.c: the abilities that read boxes. A read of an earlier version also reads the current box,
- * to distinguish a missing box from a missing version.
+ * boxes.c: the abilities that read boxes, and box:seal, whose output is the box. A read of an
+ * earlier version also reads the current box, to distinguish a missing box from a missing version.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
@@ -13,7 +13,6 @@ enum { BOX_IDS_MOST = 100000 };
 typedef struct box_request {
     box_read reads[2];
     size_t count;
-    box_context_request context;
 } box_request;
 
 static cardbox_status no_box(cardbox_error *err)
@@ -32,17 +31,24 @@ static void read_moment(input_reader *in, box_read *read)
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
 }
 
+static void read_box(input_reader *in, box_read *out)
+{
+    *out = (box_read)BOX_READ_INIT;
+    out->tenant = in->call->tenant;
+    input_uuid(in, "box_id", &out->box_id);
+    read_moment(in, out);
+}
+
 static box_request *read_request(input_reader *in)
 {
     box_request *request = in->call->plan;
-    request->reads[1] = (box_read)BOX_READ_INIT;
-    request->reads[1].tenant = in->call->tenant;
-    request->reads[1].most = 0;
-    input_uuid(in, "box_id", &request->reads[1].box_id);
-    request->reads[0] = request->reads[1];
-    request->reads[0].most = -1;
-    read_moment(in, &request->reads[0]);
     const box_read *first = request->reads;
+
+    read_box(in, &request->reads[0]);
+    request->reads[1] = (box_read)BOX_READ_INIT;
+    request->reads[1].tenant = first->tenant;
+    request->reads[1].box_id = first->box_id;
+    request->reads[1].most = 0;
     request->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
     return request;
 }
@@ -88,6 +94,36 @@ BUS_RENDERS(box_get)
     return CARDBOX_OK;
 }
 
+/* --- seal --- */
+
+BUS_BUILDS(box_seal)
+{
+    const box_request *request = call->plan;
+    box_id_params(p, call->tenant, &request->reads[0].box_id);
+}
+
+static cardbox_status render_sealed(bus_call *call, const store_rows *rows, buf *out,
+                                    cardbox_error *err)
+{
+    cardbox_status status = bus_box_get_render(call, rows, out, err);
+    return status == CARDBOX_TOO_LARGE
+               ? error_set(err, status, "the box is sealed, but the answer can't have over %d ids",
+                           BOX_IDS_MOST)
+               : status;
+}
+
+/* The second statement reads the sealed box, whose list can't change any more. */
+BUS_RENDERS(box_seal)
+{
+    static const bus_step READ = {STATEMENT_boxes_read, false, bus_box_read_build, render_sealed};
+    box_change change = {.outcome = 0};
+    (void)out;
+    if (rows_count(rows) > 0)
+        box_change_read(&change, rows, 0, 0);
+    cardbox_status status = box_change_status(&change, err);
+    return status == CARDBOX_OK ? bus_next(call, &READ) : status;
+}
+
 /* --- its cards --- */
 
 BUS_READS(box_cards)
@@ -113,36 +149,40 @@ BUS_RENDERS(box_cards)
 
 /* --- contexts --- */
 
-BUS_READS(box_context)
+/* Reads the boxes of the member `then`, an array of at most CARDBOX_THEN_MAX texts. Returns their
+ * number. */
+static size_t read_then(input_reader *in, box_then *out)
 {
-    box_request *request = read_request(in);
-    request->context = (box_context_request){
-        .reads = request->reads,
-        .count = request->count,
-        .how = input_context(in),
-        .whole = input_value(in, "limit").kind == SCAN_NONE,
-        .bytes_max = CONTEXT_INPUT_MAX,
-    };
-    request->reads[0].want = BOX_WANT_CARDS;
-    request->reads[0].tail = input_integer(in, "limit", -1);
-    if (request->context.whole)
-        request->reads[0].most = BOX_CONTEXT_CARDS_MAX;
+    scan_value item;
+    size_t count = 0;
+
+    for (scan_walk walk = scan_enter(input_value(in, "then"));
+         in->status == CARDBOX_OK && count < CARDBOX_THEN_MAX && scan_element(&walk, &item);) {
+        slice text = input_decode(in, "then", item.text);
+        if (in->status == CARDBOX_OK && !box_then_parse(&out[count++], text))
+            in->status = error_set(in->err, CARDBOX_INVALID,
+                                   "then: must be a UUID, or a UUID, @ and a version");
+    }
+    return count;
 }
 
-BUS_BUILDS(box_context)
+BUS_READS(box_context)
 {
-    const box_request *request = call->plan;
-    box_context_params(p, &request->context);
+    box_context_request *request = in->call->plan;
+    box_then then[CARDBOX_THEN_MAX];
+
+    read_box(in, &request->first);
+    request->how = input_context(in);
+    request->tail = input_integer(in, "limit", -1);
+    request->bytes_max = CONTEXT_INPUT_MAX;
+    box_context_plan(request, then, read_then(in, then));
 }
+
+BUS_BUILDS_FROM_PLAN(box_context, box_context_params)
 
 BUS_RENDERS(box_context)
 {
-    const box_request *request = call->plan;
-    box_view box = {0};
-    cardbox_status status = open_box(call, rows, &box, err);
-    return status != CARDBOX_OK
-               ? status
-               : box_context_answer(out, &box, &request->context, call->memory, err);
+    return box_context_answer(out, rows, call->plan, call->memory, err);
 }
 
 /* --- lists --- */
@@ -195,9 +235,11 @@ BUS_RENDERS(box_log)
 static const bus_ability TABLE[] = {
     BUS_ABILITY_WITH(box_get, READ, BUS_AGAIN, box_request, boxes_read, box_get, box_read, box_get,
                      NULL),
+    BUS_ABILITY_WITH(box_seal, WRITE, BUS_AGAIN, box_request, box_seal, box_get, box_seal, box_seal,
+                     NULL),
     BUS_ABILITY_WITH(box_cards, READ, BUS_AGAIN, box_request, boxes_read, box_cards, box_read,
                      box_cards, NULL),
-    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_request, box_context),
+    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_context_request, box_context),
     BUS_ABILITY(box_list, READ, BUS_AGAIN, box_list, boxes_list),
     BUS_ABILITY(box_log, READ, BUS_AGAIN, history, box_log),
 };

@@ -302,6 +302,7 @@ def all_cases(t, n):
     yield "box_fork", f"{T}, '{BOX}', '00000000-0000-0000-0002-000000000001', 2, NULL", 1
     yield "box_fork", f"{T}, '{DEEP}', '00000000-0000-0000-0002-000000000001', NULL, NULL", 64 * 256
     yield "box_save", f"{T}, '{DEEP}', '{ids}', '[]', NULL, NULL", BATCH
+    yield "box_seal", f"{T}, '{BOX}'", 1
     yield "box_delete", f"{T}, '{BOX}'", 1
     yield "box_log", f"{T}, '{BOX}', 9223372036854775807, 100, 10", BATCH
     yield "boxes_list", f"{T}, NULL, NULL, 50", 50
@@ -309,13 +310,14 @@ def all_cases(t, n):
     yield "boxes_set_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH * BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [json.dumps(cards[:1])] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH
-    yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}", BATCH * BATCH
+    yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}, {array('boolean', [True] * BATCH)}", BATCH * BATCH
     for card in ("card-1", "card-7", "common"):
         yield "boxes_with_card", f"{T}, '{card}', 50, NULL, NULL, 400", 50
     yield "boxes_read", f"ARRAY[{T}], ARRAY['{BOX}'::uuid], ARRAY[1], ARRAY[50::int8], ARRAY[0::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[now()]", BATCH
     for box, tail, skip, rows in ((BOX, "100", 0, BATCH), (BOX, "NULL", n // 2, BATCH), (DEEP, "100", 0, BATCH), (DEEP, "NULL", 0, BATCH + 256)):
         yield "boxes_read", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[3], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz]", rows
-        yield "box_context", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[2], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz], 1000000, false", rows
+        yield "box_context", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[2], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz], 1000000, 100, true", rows
+    yield "box_context", f"ARRAY[{T}, {T}], ARRAY['{BOX}'::uuid, '{DEEP}'], ARRAY[2, 2], ARRAY[100::int8, 100], ARRAY[0::int8, 0], ARRAY[NULL::int8, NULL], ARRAY[NULL::int8, NULL], ARRAY[NULL::int8, NULL], ARRAY[NULL::timestamptz, NULL], 1000000, 150, true", 2 * BATCH
 
     tasks = [f"task-{i}" for i in many]
     task_rows = json.dumps([{"id": f"new-{i}", "parent": "task-0", "created": i, "updated": i} for i in many])
