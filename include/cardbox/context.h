@@ -22,16 +22,26 @@ typedef enum cardbox_format {
 /** The messages for a model. Opaque; free with cardbox_context_free. */
 typedef struct cardbox_context cardbox_context;
 
+/** A box whose cards follow those of another box in a context. */
+typedef struct cardbox_then {
+    const char *box_id; /**< a UUID */
+    int64_t version;    /**< the ids at this version; 0: the present ids */
+} cardbox_then;
+
 /** Options of a context. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
 typedef struct cardbox_context_options {
-    size_t struct_size;    /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
-    cardbox_format format; /**< default CARDBOX_FORMAT_OPENAI */
-    bool no_repair;        /**< true: tool calls and tool results are not paired */
+    size_t struct_size;       /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
+    cardbox_format format;    /**< default CARDBOX_FORMAT_OPENAI */
+    bool no_repair;           /**< true: tool calls and tool results are not paired */
+    const cardbox_then *then; /**< for the context of a box: further boxes, whose cards follow those
+                                   of the box, in this order. So a tool call in one box can have its
+                                   result in another one */
+    size_t then_count;        /**< 0 to CARDBOX_THEN_MAX */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false                              \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0                     \
     }
 
 /**
@@ -65,7 +75,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    the entry; NULL: the head of the session
- * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT
+ * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT; `then_count` must be 0
  * @param err         may be NULL
  * @return as cardbox_build_context
  *
@@ -76,23 +86,26 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * Builds the context of a box from its cards. A card with ToolCallContent is a tool call. A card
- * with ToolResultContent or the role "tool" is a tool result; its tool_call_id names the call. The
- * role of other cards is `role` of the metadata, else the role of the type, else user. The
- * tool_calls of a card with the role assistant are tool calls too. Cards of the types sys.tools and
- * meta.parent_pointer are left out. Tool calls and tool results are paired as by
+ * Builds the context of a box from its cards, or of several boxes in order (options->then), such as
+ * the context box and the output box of an agent's turn. A card with ToolCallContent is a tool
+ * call. A card with ToolResultContent or the role "tool" is a tool result; its tool_call_id names
+ * the call. The role of other cards is `role` of the metadata, else the role of the type, else
+ * user. The tool_calls of a card with the role assistant are tool calls too. Cards of the types
+ * sys.tools and meta.parent_pointer are left out. Tool calls and tool results are paired as by
  * cardbox_build_context. Runs one statement.
  *
  * @param out      receives the context
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box
- * @param part     the part and the version of the box; NULL: the whole box now
+ * @param part     the part and the version of the box; NULL: the whole box now. If options->then
+ * has further boxes, `tail` counts the last cards of all boxes together, `offset` and `limit` must
+ * be 0, and the version is that of the box `box_id`
  * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, or no version of it with this number, length
- * or time); CARDBOX_TOO_LARGE (more than 10,000 cards or 256 MiB); CARDBOX_INVALID; and the
- * connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (a box is missing, or has no such version, length or
+ * time); CARDBOX_TOO_LARGE (over 10,000 cards, 256 MiB or CARDBOX_THEN_MAX further boxes);
+ * CARDBOX_INVALID; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -164,7 +177,9 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  * repairs. A repair has the members repair (its kind), entry (the id of the entry or card) and in
  * some cases call (the id of the tool call). The report for a session also has entry_id, provider,
  * model and thinking_level. The report for a box also has box_id, version, length, cards (the
- * number of ids in the requested part) and missing_card_ids. A context in Anthropic's format may
+ * number of ids in the requested part) and missing_card_ids. The report for several boxes also has
+ * `then`: a list of the further boxes with their box_id, version, length and cards. A context in
+ * Anthropic's format may
  * have fewer messages than messages_after: consecutive messages of one role are merged, and the
  * system text is separate. A context in OpenAI's format may have more messages: images of tool
  * results are separate messages.

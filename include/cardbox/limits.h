@@ -49,6 +49,9 @@
  * match the filter. */
 #define CARDBOX_LIST_WALK_MAX 20000
 
+/* Maximum number of further boxes (`then`) in the context of a box. */
+#define CARDBOX_THEN_MAX 16
+
 /* Maximum number of ids in a box. PostgreSQL rejects a longer box, with CARDBOX_INVALID. */
 #define CARDBOX_BOX_IDS_MAX 2147483647
 

@@ -1,17 +1,25 @@
--- Reads the cards of a box for a context. The rows are those of boxes_read for cards. If the cards exceed the size $10,
--- or the range does not fulfil $11, only the box's row of kind 0 is returned.
--- $1 to $9  as in boxes_read; $3 is 2 or 0
+-- Reads the cards of one or more boxes for a context. The rows are those of boxes_read for cards. If the cards exceed
+-- the number $11 or the size $10, only the rows of kind 0 are returned, except as $12 describes.
+-- $1 to $9  as in boxes_read; $3 is 2 or 0. The boxes are in the order of the context
 -- $10 int8  maximum total size of the cards in bytes, uncompressed
--- $11 bool  whether the range must reach the end of the box's list
+-- $11 int8  maximum number of cards
+-- $12 bool  true: of more than $11 cards, the last ones are returned. The ranges of the rows of kind 0 are those of
+--           the returned cards
 WITH box AS (
-    SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                                     $7::int8[], $8::int8[], $9::timestamptz[])
+    SELECT r.ord, r.parts, r.tenant_id, r.parent_ids, r.created_at, r.version, r.chain_id, r.own_from, r.length,
+           r.updated_at, r.tail, r.tail_start, r.before,
+           CASE WHEN $12::bool THEN r.before - greatest(least(r.before - r.first, $11::int8 - r.later), 0)
+                ELSE r.first END AS first
+      FROM (SELECT q.*, coalesce(sum(q.before - q.first) OVER (ORDER BY q.ord DESC ROWS BETWEEN UNBOUNDED PRECEDING
+                                                               AND 1 PRECEDING), 0)::int8 AS later
+              FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                      $7::int8[], $8::int8[], $9::timestamptz[]) AS q) AS r
 ), segment AS (
     SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
       FROM box b
-     CROSS JOIN LATERAL cardbox.box_segments(b.tenant_id, b.chain_id, b.own_from, b.ids_first, b.ids_before,
+     CROSS JOIN LATERAL cardbox.box_segments(b.tenant_id, b.chain_id, b.own_from, b.first, b.before,
                                              b.tail_start, b.tail) AS s
-     WHERE NOT $11::bool OR b.before >= b.length
+     WHERE $11::int8 >= (SELECT sum(t.before - t.first) FROM box t)
 ), found AS (
     SELECT s.ord, s.start + e.ord - 1 AS pos, e.id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
            c.expires_at, c.metadata, c.created_at, c.sealed

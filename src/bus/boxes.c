@@ -13,7 +13,6 @@ enum { BOX_IDS_MOST = 100000 };
 typedef struct box_request {
     box_read reads[2];
     size_t count;
-    box_context_request context;
 } box_request;
 
 static cardbox_status no_box(cardbox_error *err)
@@ -32,17 +31,24 @@ static void read_moment(input_reader *in, box_read *read)
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
 }
 
+static void read_box(input_reader *in, box_read *out)
+{
+    *out = (box_read)BOX_READ_INIT;
+    out->tenant = in->call->tenant;
+    input_uuid(in, "box_id", &out->box_id);
+    read_moment(in, out);
+}
+
 static box_request *read_request(input_reader *in)
 {
     box_request *request = in->call->plan;
-    request->reads[1] = (box_read)BOX_READ_INIT;
-    request->reads[1].tenant = in->call->tenant;
-    request->reads[1].most = 0;
-    input_uuid(in, "box_id", &request->reads[1].box_id);
-    request->reads[0] = request->reads[1];
-    request->reads[0].most = -1;
-    read_moment(in, &request->reads[0]);
     const box_read *first = request->reads;
+
+    read_box(in, &request->reads[0]);
+    request->reads[1] = (box_read)BOX_READ_INIT;
+    request->reads[1].tenant = first->tenant;
+    request->reads[1].box_id = first->box_id;
+    request->reads[1].most = 0;
     request->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
     return request;
 }
@@ -113,36 +119,40 @@ BUS_RENDERS(box_cards)
 
 /* --- contexts --- */
 
-BUS_READS(box_context)
+/* Reads the boxes of the member `then`, an array of at most CARDBOX_THEN_MAX texts. Returns their
+ * number. */
+static size_t read_then(input_reader *in, box_then *out)
 {
-    box_request *request = read_request(in);
-    request->context = (box_context_request){
-        .reads = request->reads,
-        .count = request->count,
-        .how = input_context(in),
-        .whole = input_value(in, "limit").kind == SCAN_NONE,
-        .bytes_max = CONTEXT_INPUT_MAX,
-    };
-    request->reads[0].want = BOX_WANT_CARDS;
-    request->reads[0].tail = input_integer(in, "limit", -1);
-    if (request->context.whole)
-        request->reads[0].most = BOX_CONTEXT_CARDS_MAX;
+    scan_value item;
+    size_t count = 0;
+
+    for (scan_walk walk = scan_enter(input_value(in, "then"));
+         in->status == CARDBOX_OK && count < CARDBOX_THEN_MAX && scan_element(&walk, &item);) {
+        slice text = input_decode(in, "then", item.text);
+        if (in->status == CARDBOX_OK && !box_then_parse(&out[count++], text))
+            in->status = error_set(in->err, CARDBOX_INVALID,
+                                   "then: must be a UUID, or a UUID, @ and a version");
+    }
+    return count;
 }
 
-BUS_BUILDS(box_context)
+BUS_READS(box_context)
 {
-    const box_request *request = call->plan;
-    box_context_params(p, &request->context);
+    box_context_request *request = in->call->plan;
+    box_then then[CARDBOX_THEN_MAX];
+
+    read_box(in, &request->first);
+    request->how = input_context(in);
+    request->tail = input_integer(in, "limit", -1);
+    request->bytes_max = CONTEXT_INPUT_MAX;
+    box_context_plan(request, then, read_then(in, then));
 }
+
+BUS_BUILDS_FROM_PLAN(box_context, box_context_params)
 
 BUS_RENDERS(box_context)
 {
-    const box_request *request = call->plan;
-    box_view box = {0};
-    cardbox_status status = open_box(call, rows, &box, err);
-    return status != CARDBOX_OK
-               ? status
-               : box_context_answer(out, &box, &request->context, call->memory, err);
+    return box_context_answer(out, rows, call->plan, call->memory, err);
 }
 
 /* --- lists --- */
@@ -197,7 +207,7 @@ static const bus_ability TABLE[] = {
                      NULL),
     BUS_ABILITY_WITH(box_cards, READ, BUS_AGAIN, box_request, boxes_read, box_cards, box_read,
                      box_cards, NULL),
-    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_request, box_context),
+    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_context_request, box_context),
     BUS_ABILITY(box_list, READ, BUS_AGAIN, box_list, boxes_list),
     BUS_ABILITY(box_log, READ, BUS_AGAIN, history, box_log),
 };

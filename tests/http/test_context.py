@@ -14,6 +14,7 @@ from cardbox_test import LIGHT, dsn, server
 
 FORMATS = ("openai", "anthropic", "entries")
 ROUNDS = 20 if LIGHT else 60
+NO_BOX = "01970000-0000-7000-8000-000000000009"
 
 
 def add(project, cards):
@@ -180,10 +181,87 @@ def test_refusals():
         context_of("turn", box, query, status=422)
     fault, = context_of("turn", box, "?format=xml", status=422)["detail"]
     assert fault["loc"] == ["query", "format"] and "openai, anthropic, entries" in fault["msg"]
-    for missing in ("nothing", "01970000-0000-7000-8000-000000000009"):
-        assert context_of("turn", missing, status=404)["detail"]["error_message"] == "box not found"
+    for missing, named in (("nothing", ""), (NO_BOX, f": {NO_BOX}")):
+        assert context_of("turn", missing, status=404)["detail"]["error_message"] == "box not found" + named
     assert server().get(f"/projects/other/boxes/{box}/context").status == 404
     assert server().request("POST", f"/projects/turn/boxes/{box}/context").status == 405
+
+
+# --- several boxes ---
+
+
+def dual():
+    """A context box that ends with a call, and an output box with the call's result and an answer."""
+    add("turn", TURN)
+    return make_box("turn", ["ask", "call-1"]), make_box("turn", ["result-1", "lost", "think"])
+
+
+def test_then_pairs_across_boxes():
+    first, second = dual()
+    for form in FORMATS:
+        answer = context_of("turn", first, f"?then={second}&format={form}")
+        assert not answer["report"]["repairs"], answer["report"]
+        ids = ["ask", "call-1", "result-1", "think"]
+        whole = context_of("turn", make_box("turn", ids), f"?format={form}")
+        assert answer["messages"] == whole["messages"] and answer["digests"] == whole["digests"]
+    assert {name: answer[name] for name in ("box_id", "version", "length", "cards", "then", "missing_card_ids")} == {
+        "box_id": first, "version": 1, "length": 2, "cards": 2, "missing_card_ids": ["lost"],
+        "then": [{"box_id": second, "version": 1, "length": 3, "cards": 3}]}
+    assert "then" not in context_of("turn", first)
+
+
+def test_then_without_repair():
+    first, second = dual()
+    answer = context_of("turn", first, f"?then={second}&repair=off")
+    assert [message["role"] for message in answer["messages"]] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_then_in_order():
+    first, second = dual()
+    answer = context_of("turn", second, f"?then={first}&then={second}&then={first}")
+    assert [(box["box_id"], box["cards"]) for box in answer["then"]] == [(first, 2), (second, 3), (first, 2)]
+    assert answer["missing_card_ids"] == ["lost"]
+
+
+def test_then_at_a_version():
+    first, second = dual()
+    path = f"/projects/turn/boxes/{first}/context?at_version=1&then={second}@1"
+    before = server().get(path)
+    for box in (first, second):
+        assert server().post(f"/projects/turn/boxes/{box}/append", {"card_ids": ["ask"]}).status == 200
+    assert server().get(path).body == before.body
+    assert server().get(path, {"If-None-Match": before.header("ETag")}).status == 304
+    now = server().get(f"/projects/turn/boxes/{first}/context?then={second}")
+    assert now.header("ETag") != before.header("ETag") and now.json()["then"][0]["version"] == 2
+
+
+def test_then_limit_counts_all_boxes():
+    first, second = dual()
+    for limit, cards in ((1, (0, 1)), (3, (0, 3)), (4, (1, 3)), (5, (2, 3)), (10000, (2, 3))):
+        answer = context_of("turn", first, f"?then={second}&limit={limit}")
+        assert (answer["cards"], answer["then"][0]["cards"]) == cards, limit
+
+
+def test_then_refusals():
+    first, second = dual()
+    for query in ("?then=", "?then=x", f"?then={second}@", f"?then={second}@0", f"?then={second}@x",
+                  f"?then={second}@-1", f"?then={second}@1@1", f"?then={second}x1", f"?then={second}@9223372036854775808"):
+        context_of("turn", first, query, status=422)
+    context_of("turn", first, "?then=" + "&then=".join([second] * 17), status=400)
+    for named, query in ((NO_BOX, f"?then={NO_BOX}"), (NO_BOX, f"?then={second}&then={NO_BOX}@1"),
+                         (second, f"?then={second}@9223372036854775807")):
+        assert named in context_of("turn", first, query, status=404)["detail"]["error_message"]
+    foreign = server().post("/projects/other/boxes", {"card_ids": ["ask"]}).json()["box_id"]
+    context_of("turn", first, f"?then={foreign}", status=404)
+    context_of("turn", first, "?then=" + "&then=".join([second] * 16))
+
+
+def test_then_is_too_large():
+    first, _ = dual()
+    longest = make_box("turn", ["ask"] * 9999)
+    context_of("turn", first, f"?then={longest}", status=413)
+    answer = server().get(f"/projects/turn/boxes/{first}/context?then={longest}&limit=10000").json()
+    assert (answer["cards"], answer["then"][0]["cards"]) == (1, 9999)
 
 
 def test_odd_cards():

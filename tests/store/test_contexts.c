@@ -190,12 +190,200 @@ static void test_refusals(void **state)
     cardbox_context_free(context);
 }
 
+/* --- several boxes --- */
+
+/* A context box that ends with a call, and an output box with the call's result. */
+typedef struct dual {
+    char context[CARDBOX_UUID_SIZE], output[CARDBOX_UUID_SIZE];
+} dual;
+
+static dual dual_box(void)
+{
+    static const char *const CONTEXT[] = {"ask", "call-1"};
+    static const char *const OUTPUT[] = {"result-1", "lost", "last"};
+    dual made;
+
+    turn();
+    snprintf(made.context, sizeof(made.context), "%s", make_box(CONTEXT, 2));
+    snprintf(made.output, sizeof(made.output), "%s", make_box(OUTPUT, 3));
+    return made;
+}
+
+static cardbox_context_options with_then(const cardbox_then *then, size_t count)
+{
+    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+
+    how.then = then;
+    how.then_count = count;
+    return how;
+}
+
+static cardbox_context *build(const char *box, const cardbox_read_options *part,
+                              const cardbox_then *then, size_t count)
+{
+    cardbox_context_options how = with_then(then, count);
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL;
+
+    assert_ok(cardbox_build_box_context(&context, db, T, box, part, &how, &err), &err);
+    return context;
+}
+
+/* The call in one box finds its result in the other one. */
+static void test_then(void **state)
+{
+    (void)state;
+    dual boxes = dual_box();
+    cardbox_context *context =
+        build(boxes.context, NULL, &(cardbox_then){.box_id = boxes.output}, 1);
+    char report[512];
+
+    assert_string_equal(
+        cardbox_context_json(context),
+        "[{\"role\":\"user\",\"content\":\"find it\"}," CALL(
+            "c1", "{\\\"q\\\":1}") ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":"
+                                   "\"here\"},{\"role\":\"user\",\"content\":\"well?\"}]");
+    snprintf(
+        report, sizeof(report),
+        "{\"box_id\":\"%s\",\"version\":1,\"length\":2,\"cards\":2,\"then\":[{\"box_id\":\"%s\","
+        "\"version\":1,\"length\":3,\"cards\":3}],\"missing_card_ids\":[\"lost\"],",
+        boxes.context, boxes.output);
+    assert_memory_equal(cardbox_context_report(context), report, strlen(report));
+    assert_non_null(strstr(cardbox_context_report(context), "\"repairs\":[]"));
+    cardbox_context_free(context);
+}
+
+/* A context of boxes at their earlier versions stays the same when the boxes grow. */
+static void test_then_version(void **state)
+{
+    (void)state;
+    static const char *const MORE[] = {"ask"};
+    dual boxes = dual_box();
+    cardbox_then output = {.box_id = boxes.output};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *before = build(boxes.context, NULL, &output, 1);
+
+    assert_ok(cardbox_append_to_box(NULL, db, T, boxes.output, MORE, 1, NULL, &err), &err);
+    cardbox_context *grown = build(boxes.context, NULL, &output, 1);
+    assert_int_equal(cardbox_context_count(grown), 5);
+    output.version = 1;
+    cardbox_context *again = build(boxes.context, NULL, &output, 1);
+    assert_string_equal(cardbox_context_json(again), cardbox_context_json(before));
+    assert_string_equal(cardbox_context_report(again), cardbox_context_report(before));
+    cardbox_context_free(again);
+    again = build(boxes.context, &(cardbox_read_options){.at_version = 1}, &output, 1);
+    assert_string_equal(cardbox_context_json(again), cardbox_context_json(before));
+    cardbox_context_free(again);
+    cardbox_context_free(grown);
+    cardbox_context_free(before);
+}
+
+/* `tail` counts the cards of all boxes, and so does the limit of ten thousand cards. */
+static void test_then_limits(void **state)
+{
+    (void)state;
+    static const char *ids[10000];
+    static const struct {
+        size_t tail, messages;
+    } CASES[] = {{1, 1}, {3, 1}, {4, 3}, {5, 4}, {99, 4}};
+    dual boxes = dual_box();
+    cardbox_then then[] = {{.box_id = boxes.output}, {.box_id = boxes.context}};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL;
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        context = build(boxes.context, &(cardbox_read_options){.tail = CASES[i].tail}, then, 1);
+        assert_int_equal(cardbox_context_count(context), CASES[i].messages);
+        cardbox_context_free(context);
+    }
+    context = NULL;
+    for (size_t i = 0; i < 10000; i++)
+        ids[i] = "ask";
+    const char *longest = make_box(ids, 9995);
+    cardbox_context_free(build(longest, NULL, then, 2));
+    longest = make_box(ids, 9996);
+    cardbox_context_options how = with_then(then, 2);
+    assert_int_equal(cardbox_build_box_context(&context, db, T, longest, NULL, &how, &err),
+                     CARDBOX_TOO_LARGE);
+    cardbox_context_free(build(longest, &(cardbox_read_options){.tail = 10000}, then, 2));
+}
+
+static cardbox_status then_refusal(const char *tenant, const char *box,
+                                   const cardbox_read_options *part, const cardbox_then *then,
+                                   size_t count, const char *message)
+{
+    cardbox_context_options how = with_then(then, count);
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL;
+    cardbox_status status = cardbox_build_box_context(&context, db, tenant, box, part, &how, &err);
+
+    assert_null(context);
+    assert_non_null(strstr(err.message, message));
+    return status;
+}
+
+static void test_then_refusals(void **state)
+{
+    (void)state;
+    const char *gone = "00000000-0000-4000-8000-000000000001";
+    const char *foreign = "00000000-0000-4000-8000-000000000002";
+    cardbox_box_options other = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    dual boxes = dual_box();
+    cardbox_then then[CARDBOX_THEN_MAX + 1] = {{.box_id = boxes.output}, {.box_id = gone}};
+    cardbox_context *context = NULL;
+
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 2, gone), CARDBOX_NOT_FOUND);
+    then[1].version = 1;
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 2, gone), CARDBOX_NOT_FOUND);
+    other.box_id = foreign;
+    assert_ok(cardbox_box_create(NULL, db, "another", &other, &err), &err);
+    then[1] = (cardbox_then){.box_id = foreign};
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 2, foreign), CARDBOX_NOT_FOUND);
+    then[0].version = 7;
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 1, boxes.output),
+                     CARDBOX_NOT_FOUND);
+    then[0].version = -1;
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 1, "version"), CARDBOX_INVALID);
+    then[0] = (cardbox_then){.box_id = "no uuid"};
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, 1, "no uuid"), CARDBOX_NOT_FOUND);
+    assert_int_equal(then_refusal(T, boxes.context, NULL, NULL, 1, "NULL"), CARDBOX_INVALID);
+    for (size_t i = 0; i <= CARDBOX_THEN_MAX; i++)
+        then[i] = (cardbox_then){.box_id = boxes.output};
+    assert_int_equal(then_refusal(T, boxes.context, NULL, then, CARDBOX_THEN_MAX + 1, "16"),
+                     CARDBOX_TOO_LARGE);
+    cardbox_context_free(build(boxes.context, NULL, then, CARDBOX_THEN_MAX));
+    assert_int_equal(
+        then_refusal(T, boxes.context, &(cardbox_read_options){.limit = 1}, then, 1, "tail"),
+        CARDBOX_INVALID);
+    cardbox_context_options how = with_then(then, 1);
+    assert_int_equal(cardbox_build_context_options(&context, db, T, "s", NULL, &how, &err),
+                     CARDBOX_INVALID);
+}
+
+/* A program that was built with a header without `then` passes a shorter struct. */
+static void test_older_options(void **state)
+{
+    (void)state;
+    dual boxes = dual_box();
+    cardbox_context_options how =
+        with_then((const cardbox_then *)(uintptr_t)1, 1); /* behind the end of the older struct */
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL;
+
+    how.struct_size = offsetof(cardbox_context_options, then);
+    assert_ok(cardbox_build_box_context(&context, db, T, boxes.context, NULL, &how, &err), &err);
+    assert_int_equal(cardbox_context_count(context), 3);
+    cardbox_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_then),          cmocka_unit_test(test_then_version),
+        cmocka_unit_test(test_then_limits),   cmocka_unit_test(test_then_refusals),
+        cmocka_unit_test(test_older_options), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_parts),         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("contexts", tests, open_db, close_db);
 }

@@ -315,7 +315,8 @@ def all_cases(t, n):
     yield "boxes_read", f"ARRAY[{T}], ARRAY['{BOX}'::uuid], ARRAY[1], ARRAY[50::int8], ARRAY[0::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[now()]", BATCH
     for box, tail, skip, rows in ((BOX, "100", 0, BATCH), (BOX, "NULL", n // 2, BATCH), (DEEP, "100", 0, BATCH), (DEEP, "NULL", 0, BATCH + 256)):
         yield "boxes_read", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[3], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz]", rows
-        yield "box_context", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[2], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz], 1000000, false", rows
+        yield "box_context", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[2], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz], 1000000, 100, true", rows
+    yield "box_context", f"ARRAY[{T}, {T}], ARRAY['{BOX}'::uuid, '{DEEP}'], ARRAY[2, 2], ARRAY[100::int8, 100], ARRAY[0::int8, 0], ARRAY[NULL::int8, NULL], ARRAY[NULL::int8, NULL], ARRAY[NULL::int8, NULL], ARRAY[NULL::timestamptz, NULL], 1000000, 150, true", 2 * BATCH
 
     tasks = [f"task-{i}" for i in many]
     task_rows = json.dumps([{"id": f"new-{i}", "parent": "task-0", "created": i, "updated": i} for i in many])

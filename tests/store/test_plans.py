@@ -76,8 +76,8 @@ EXAMPLES = {
     "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],
     "boxes_read": [read_boxes(BOX), read_boxes(BOX, FORK, want=6), read_boxes(FORK, want=5, tail="NULL"),
                    read_boxes(FORK, version="1"), read_boxes(FORK, time="now")],
-    "box_context": [f"{read_boxes(*boxes)}, 30000000, {whole}" for boxes in ((BOX,), (FORK,))
-                    for whole in ("false", "true")],
+    "box_context": [f"{read_boxes(*boxes, tail=tail)}, 30000000, {count}" for boxes in ((BOX,), (FORK,), (BOX, FORK))
+                    for tail, count in (("50", "50, true"), ("NULL", "10000, false"))],
     "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}'"],
     "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400"],
     "card_delete": [f"{TENANT}, {CARD}"],

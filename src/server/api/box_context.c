@@ -1,17 +1,22 @@
 /*
- * box_context.c: GET .../boxes/{b}/context: the messages for an LLM from a box's cards. The
- * statement returns the box with its cards. The functions of src/model/session make the messages.
+ * box_context.c: GET .../boxes/{b}/context: the messages for an LLM from the cards of a box, or of
+ * several boxes. The statement returns the boxes with their cards. The functions of
+ * src/model/session make the messages.
  */
 #include "server/api/box_query.h"
 #include "server/api/context_view.h"
 #include "store/box/box_context.h"
 
-enum { C_AT_VERSION, C_AT_LENGTH, C_AT_TIME, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
+enum { C_THEN = BOX_AT_FIELDS, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
+
+/* Maximum bytes of BOX@VERSION: a UUID, and 19 digits after the '@'. */
+enum { THEN_MAX = UUID_TEXT_SIZE + 19 };
 
 static const field QUERY[C_COUNT] = {
-    [C_AT_VERSION] = {BOX_AT_VERSION_FIELD},
-    [C_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
-    [C_AT_TIME] = {BOX_AT_TIME_FIELD},
+    [BOX_AT_VERSION] = {BOX_AT_VERSION_FIELD},
+    [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
+    [BOX_AT_TIME] = {BOX_AT_TIME_FIELD},
+    [C_THEN] = {"then", FIELD_TEXT, .most = THEN_MAX, .repeats = CARDBOX_THEN_MAX},
     [C_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
     [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
     [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
@@ -23,38 +28,33 @@ static void box_context_response(request *r, const batch_rows *found)
 {
     const box_context_request *asked = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    box_head now;
-    box_view box;
-    if (!box_view_first(&box, &now, found->rows, &r->memory)) {
-        http_error_send_no_memory(r);
-        return;
-    }
-    if (!box_query_exists(r, &box, &now))
-        return;
-    cardbox_status status = box_context_answer(request_body(r), &box, asked, &r->memory, &err);
+    cardbox_status status =
+        box_context_answer(request_body(r), found->rows, asked, &r->memory, &err);
     context_view_answer(r, status, &err, "use ?limit= for the last cards only");
+}
+
+/* Reads the boxes of the parameter `then`. False: the request was answered with an error. */
+static bool read_then(request *r, box_then *out, const field_value *then)
+{
+    for (size_t i = 0; i < then->count; i++)
+        if (!box_then_parse(&out[i], then->list[i].text))
+            return handler_refuse(r, "query", "then", "value_error",
+                                  "Input should be a UUID, or a UUID, @ and a version");
+    return true;
 }
 
 void handle_box_context(request *r)
 {
-    size_t count;
+    box_then then[CARDBOX_THEN_MAX];
     field_value *query = handler_read_query(r, QUERY, C_COUNT, false);
     box_context_request *asked = query == NULL ? NULL : handler_take(r, 1, sizeof(*asked));
-    box_read *reads = asked == NULL ? NULL : box_query_reads(r, query, &count);
-    if (reads == NULL)
+    if (asked == NULL || !box_query_read(r, &asked->first, query) ||
+        !read_then(r, then, &query[C_THEN]))
         return;
-    *asked = (box_context_request){
-        .reads = reads,
-        .count = count,
-        .how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]),
-        .whole = !query[C_LIMIT].given,
-        .bytes_max = context_input_max(r),
-    };
-    reads->want = BOX_WANT_CARDS;
-    if (asked->whole)
-        reads->most = BOX_CONTEXT_CARDS_MAX;
-    else
-        reads->tail = query[C_LIMIT].number;
+    asked->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);
+    asked->tail = query[C_LIMIT].given ? query[C_LIMIT].number : -1;
+    asked->bytes_max = context_input_max(r);
+    box_context_plan(asked, then, query[C_THEN].count);
     handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, asked,
                          box_context_response);
 }

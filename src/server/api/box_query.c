@@ -17,18 +17,21 @@ static bool read_moment(request *r, box_read *read, const field_value *query)
     return true;
 }
 
+bool box_query_read(request *r, box_read *out, const field_value *query)
+{
+    *out = (box_read)BOX_READ_INIT;
+    out->tenant = request_tenant(r);
+    return read_moment(r, out, query) && handler_box(r, &out->box_id);
+}
+
 box_read *box_query_reads(request *r, const field_value *query, size_t *count)
 {
     box_read *reads = handler_take(r, 2, sizeof(*reads));
-    if (reads == NULL)
+    if (reads == NULL || !box_query_read(r, &reads[0], query))
         return NULL;
     reads[1] = (box_read)BOX_READ_INIT;
     reads[1].tenant = request_tenant(r);
     reads[1].most = 0;
-    reads[0] = reads[1];
-    reads[0].most = -1;
-    if (!read_moment(r, &reads[0], query) || !handler_box(r, &reads[0].box_id))
-        return NULL;
     reads[1].box_id = reads[0].box_id;
     bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
     *count = earlier ? 2 : 1;

@@ -17,6 +17,10 @@ enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
     .name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX
 #define BOX_AT_TIME_FIELD .name = "at_time", .kind = FIELD_TIME
 
+/* Reads the box in the path and the version, length or time of the query into `out`. False: the
+ * request was answered with an error. */
+bool box_query_read(request *r, box_read *out, const field_value *query);
+
 /* Returns the reads for the box in the path. If the query has a version, length or time, *count is
  * 2: the first read is of this earlier state, the second one of the present box. In other cases
  * *count is 1. NULL: the request was answered with an error. */

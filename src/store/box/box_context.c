@@ -1,20 +1,130 @@
 /*
- * box_context.c: builds the context of a box from the rows of its cards, with the functions of
+ * box_context.c: builds the context of boxes from the rows of their cards, with the functions of
  * model/session.
  */
 #include "store/box/box_context.h"
 
+#include "base/errors.h"
 #include "base/isotime.h"
 #include "store/card/card_json.h"
-#include "store/context/context_result.h"
-#include "base/errors.h"
 #include "store/client/ids.h"
+#include "store/context/context_result.h"
+
+/* --- the statement --- */
+
+static bool read_version(int64_t *out, slice digits)
+{
+    *out = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        int digit = digits.ptr[i] - '0';
+        if (digit < 0 || digit > 9 || *out > (INT64_MAX - digit) / 10)
+            return false;
+        *out = *out * 10 + digit;
+    }
+    return *out > 0;
+}
+
+bool box_then_parse(box_then *out, slice text)
+{
+    enum { UUID_LEN = UUID_TEXT_SIZE - 1 };
+
+    *out = (box_then){.version = 0};
+    if (text.len <= UUID_LEN)
+        return uuid16_parse(&out->box_id, text);
+    return text.ptr[UUID_LEN] == '@' && uuid16_parse(&out->box_id, (slice){text.ptr, UUID_LEN}) &&
+           read_version(&out->version, (slice){text.ptr + UUID_LEN + 1, text.len - UUID_LEN - 1});
+}
+
+static bool is_earlier(const box_read *read)
+{
+    return read->at_version >= 0 || read->at_length >= 0 || read->at_time;
+}
+
+void box_context_plan(box_context_request *request, const box_then *then, size_t count)
+{
+    bool earlier = is_earlier(&request->first);
+
+    request->boxes = 1 + count;
+    request->reads[0] = request->first;
+    for (size_t i = 0; i < count; i++) {
+        box_read *read = &request->reads[1 + i];
+        *read = (box_read)BOX_READ_INIT;
+        read->tenant = request->first.tenant;
+        read->box_id = then[i].box_id;
+        read->at_version = then[i].version > 0 ? then[i].version : -1;
+        earlier = earlier || is_earlier(read);
+    }
+    for (size_t i = 0; i < request->boxes; i++) {
+        box_read *head = &request->reads[request->boxes + i];
+        *head = (box_read)BOX_READ_INIT;
+        head->tenant = request->first.tenant;
+        head->box_id = request->reads[i].box_id;
+        head->want = 0;
+        head->most = 0;
+        request->reads[i].want = BOX_WANT_CARDS;
+        request->reads[i].tail = request->tail;
+    }
+    request->count = request->boxes * (earlier ? 2 : 1);
+}
 
 void box_context_params(params *p, const box_context_request *request)
 {
     boxes_read_params(p, request->reads, request->count);
     params_int8(p, (int64_t)request->bytes_max);
-    params_bool(p, request->whole);
+    params_int8(p, request->tail >= 0 ? request->tail : BOX_CONTEXT_CARDS_MAX);
+    params_bool(p, request->tail >= 0);
+}
+
+/* --- the rows --- */
+
+static cardbox_status no_box(const box_context_request *request, size_t at, const box_head *now,
+                             cardbox_error *err)
+{
+    cardbox_error reason = CARDBOX_ERROR_INIT;
+    char id[UUID_TEXT_SIZE];
+
+    uuid16_format(id, &request->reads[at].box_id);
+    if (now->version == 0)
+        return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", id);
+    if (request->boxes == 1)
+        return box_no_such_version(now, err);
+    box_no_such_version(now, &reason);
+    return error_set(err, CARDBOX_NOT_FOUND, "box %s: %s", id, reason.message);
+}
+
+/* Reads the rows of the read `ord` into `out`. `index` has an element for each row. */
+static bool read_box(box_view *out, const store_rows *rows, size_t ord, int *index, arena *memory)
+{
+    size_t count = 0;
+
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int8(rows, row, BOX_COL_ORD) == (int64_t)ord + 1)
+            index[count++] = row;
+    return box_view_read(out, rows, index, count, memory);
+}
+
+cardbox_status box_context_boxes(const box_view **out, const store_rows *rows,
+                                 const box_context_request *request, arena *memory,
+                                 cardbox_error *err)
+{
+    box_view *views = arena_zeros(memory, request->count, sizeof(*views));
+    int *index = arena_zeros(memory, (size_t)rows_count(rows) + 1, sizeof(*index));
+
+    for (size_t i = 0; views != NULL && index != NULL && i < request->count; i++)
+        if (!read_box(&views[i], rows, i, index, memory))
+            return error_arena(err, memory, "the context");
+    if (views == NULL || index == NULL)
+        return error_arena(err, memory, "the context");
+    for (size_t i = 0; i < request->boxes; i++) {
+        bool has_head = !views[i].exists && request->count > request->boxes;
+        box_head now = {.version = 0};
+        if (has_head)
+            now = views[request->boxes + i].head;
+        if (!views[i].exists)
+            return no_box(request, i, &now, err);
+    }
+    *out = views;
+    return CARDBOX_OK;
 }
 
 static slice created_json(const card_row *row, arena *memory)
@@ -54,16 +164,32 @@ static bool is_missing(const box_view *box, size_t at)
     return rows_null(box->rows, box->cards[at].row, BOX_COL_CONTENT);
 }
 
-static cardbox_status check_size(const box_view *box, const box_context_request *request,
-                                 cardbox_error *err)
-{
-    bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
+/* The number of cards of all boxes. */
+typedef struct card_counts {
+    int64_t requested; /* ids in the requested ranges */
+    size_t read;       /* rows with cards, also of missing cards */
+} card_counts;
 
-    if (request->whole && box->head.before < box->head.length)
+static card_counts count_cards(const box_view *boxes, const box_context_request *request)
+{
+    card_counts all = {0};
+
+    for (size_t i = 0; i < request->boxes; i++) {
+        all.requested += boxes[i].head.before - boxes[i].head.first;
+        all.read += boxes[i].card_count;
+    }
+    return all;
+}
+
+static cardbox_status check_size(const card_counts *all, const box_view *boxes,
+                                 const box_context_request *request, cardbox_error *err)
+{
+    if (request->tail < 0 && all->requested > BOX_CONTEXT_CARDS_MAX)
         return error_set(err, CARDBOX_TOO_LARGE,
                          "a context has at most %d cards: request only the last cards of the box",
                          BOX_CONTEXT_CARDS_MAX);
-    if (is_withheld || rows_bytes(box->rows) > request->bytes_max)
+    bool is_withheld = all->read == 0 && all->requested > 0;
+    if (is_withheld || rows_bytes(boxes[0].rows) > request->bytes_max)
         return error_set(
             err, CARDBOX_TOO_LARGE,
             "the cards have more than %zu bytes: request only the last cards of the box",
@@ -71,23 +197,35 @@ static cardbox_status check_size(const box_view *box, const box_context_request 
     return CARDBOX_OK;
 }
 
-cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *request,
-                              arena *memory, cardbox_error *err)
+/* Adds the cards of a box that are not missing to `cards`. False: out of memory. */
+static bool add_cards(context_card *cards, size_t *count, const box_view *box,
+                      const box_context_request *request, arena *memory)
 {
-    context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
-    size_t count = 0;
-    cardbox_status status = check_size(box, request, err);
-
-    if (status != CARDBOX_OK)
-        return status;
-    for (size_t i = 0; cards != NULL && i < box->card_count; i++) {
+    for (size_t i = 0; i < box->card_count; i++) {
         card_row row;
         if (is_missing(box, i))
             continue;
         card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
-        if (!read_card(&cards[count++], &row, request->reads->tenant, request->how.format, memory))
-            return error_arena(err, memory, "the context");
+        if (!read_card(&cards[(*count)++], &row, request->first.tenant, request->how.format,
+                       memory))
+            return false;
     }
+    return true;
+}
+
+cardbox_status box_context_of(context *out, const box_view *boxes,
+                              const box_context_request *request, arena *memory, cardbox_error *err)
+{
+    card_counts all = count_cards(boxes, request);
+    context_card *cards = arena_zeros(memory, all.read + 1, sizeof(*cards));
+    size_t count = 0;
+    cardbox_status status = check_size(&all, boxes, request, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    for (size_t i = 0; cards != NULL && i < request->boxes; i++)
+        if (!add_cards(cards, &count, &boxes[i], request, memory))
+            return error_arena(err, memory, "the context");
     if (cards == NULL)
         return error_arena(err, memory, "the context");
     return context_of_cards(out, cards, count, request->how.repair, memory)
@@ -95,16 +233,22 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
                : context_failure(out, err);
 }
 
-static bool add_missing(buf *out, const box_view *box, arena *memory)
+/* --- the report --- */
+
+static bool add_missing(buf *out, const box_view *boxes, size_t box_count, size_t room,
+                        arena *memory)
 {
-    const char **ids = arena_zeros(memory, box->card_count + 1, sizeof(*ids));
+    const char **ids = arena_zeros(memory, room + 1, sizeof(*ids));
     size_t count = 0;
 
-    for (size_t i = 0; ids != NULL && i < box->card_count; i++) {
-        /* The id is NULL if the box contains a JSON null instead of an id. */
-        const char *id = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
-        if (is_missing(box, i) && id != NULL)
-            ids[count++] = id;
+    for (size_t b = 0; ids != NULL && b < box_count; b++) {
+        for (size_t i = 0; i < boxes[b].card_count; i++) {
+            /* The id is NULL if the box contains a JSON null instead of an id. */
+            int row = boxes[b].cards[i].row;
+            const char *id = rows_text(boxes[b].rows, row, BOX_COL_CARD).ptr;
+            if (is_missing(&boxes[b], i) && id != NULL)
+                ids[count++] = id;
+        }
     }
     const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
     for (size_t i = 0, added = 0; first != NULL && i < count; i++) {
@@ -116,33 +260,51 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     return first != NULL;
 }
 
-bool box_context_head(buf *out, const box_view *box, const box_context_request *request,
+/* Leaves the object open. */
+static void add_box(buf *out, const box_view *box, const uuid16 *box_id)
+{
+    char id[UUID_TEXT_SIZE];
+
+    uuid16_format(id, box_id);
+    buf_char(out, '{');
+    buf_member_text(out, "box_id", slice_of(id));
+    buf_member_int(out, "version", box->head.version);
+    buf_member_int(out, "length", box->head.length);
+    buf_member_int(out, "cards", box->head.before - box->head.first);
+}
+
+bool box_context_head(buf *out, const box_view *boxes, const box_context_request *request,
                       arena *memory)
 {
-    char text[UUID_TEXT_SIZE];
+    card_counts all = count_cards(boxes, request);
 
-    uuid16_format(text, &request->reads->box_id);
-    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
-    buf_int(out, box->head.version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, box->head.length);
-    buf_text(out, ",\"cards\":");
-    buf_int(out, box->head.before - box->head.first);
-    buf_text(out, ",\"missing_card_ids\":[");
-    bool ok = add_missing(out, box, memory);
+    add_box(out, &boxes[0], &request->first.box_id);
+    if (request->boxes > 1)
+        buf_member(out, "then", SLICE("["));
+    for (size_t i = 1; i < request->boxes; i++) {
+        buf_text(out, i > 1 ? "," : "");
+        add_box(out, &boxes[i], &request->reads[i].box_id);
+        buf_text(out, i + 1 < request->boxes ? "}" : "}]");
+    }
+    buf_member(out, "missing_card_ids", SLICE("["));
+    bool ok = add_missing(out, boxes, request->boxes, all.read, memory);
     buf_char(out, ']');
     return ok;
 }
 
-cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *request,
-                                  arena *memory, cardbox_error *err)
+cardbox_status box_context_answer(buf *out, const store_rows *rows,
+                                  const box_context_request *request, arena *memory,
+                                  cardbox_error *err)
 {
     context ctx;
+    const box_view *boxes = NULL;
     context_output written = {0};
     arena own = ARENA_BESIDE(memory);
-    cardbox_status status = box_context_of(&ctx, box, request, &own, err);
+    cardbox_status status = box_context_boxes(&boxes, rows, request, &own, err);
 
-    if (status == CARDBOX_OK && !box_context_head(out, box, request, memory))
+    if (status == CARDBOX_OK)
+        status = box_context_of(&ctx, boxes, request, &own, err);
+    if (status == CARDBOX_OK && !box_context_head(out, boxes, request, &own))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = context_answer(out, &written, &ctx, &request->how, err);

@@ -62,19 +62,24 @@ struct cardbox_context {
     buf report;
 };
 
-cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
-                                    cardbox_error *err)
-{
-    const cardbox_context_options any = CARDBOX_CONTEXT_OPTIONS_INIT;
+/* The size of cardbox_context_options before the member `then` was added. */
+enum { OPTIONS_WITHOUT_THEN = offsetof(cardbox_context_options, then) };
 
-    if (options == NULL)
-        options = &any;
-    cardbox_status status = CHECK_MADE(options, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
+cardbox_status context_options_read(context_request *out, cardbox_context_options *all,
+                                    const cardbox_context_options *options, cardbox_error *err)
+{
+    cardbox_status status =
+        check_made(options, OPTIONS_WITHOUT_THEN, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
+
+    *all = (cardbox_context_options)CARDBOX_CONTEXT_OPTIONS_INIT;
     if (status != CARDBOX_OK)
         return status;
-    if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
+    if (options != NULL)
+        memcpy(all, options,
+               options->struct_size < sizeof(*all) ? OPTIONS_WITHOUT_THEN : sizeof(*all));
+    if ((unsigned)all->format > CARDBOX_FORMAT_ENTRIES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
-    *out = (context_request){options->format, !options->no_repair};
+    *out = (context_request){all->format, !all->no_repair};
     return CARDBOX_OK;
 }
 

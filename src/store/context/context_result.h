@@ -8,10 +8,11 @@
 #include "cardbox/context.h"
 #include "model/session/context.h"
 
-/* Reads a caller's options; NULL: the defaults. CARDBOX_INVALID: the format is unknown, or the
- * struct was not made by its _INIT macro. */
-cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
-                                    cardbox_error *err);
+/* Reads a caller's options; NULL: the defaults. *all receives all members, also those that the
+ * header of an older release lacks. CARDBOX_INVALID: the format is unknown, or the struct was not
+ * made by its _INIT macro. */
+cardbox_status context_options_read(context_request *out, cardbox_context_options *all,
+                                    const cardbox_context_options *options, cardbox_error *err);
 
 /* Writes the context and its report. `head` is the open JSON object that begins the report. `head`
  * becomes a part of the result; on failure it is freed. Fails with CARDBOX_NOMEM,

@@ -116,6 +116,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
     context_request request;
+    cardbox_context_options given = CARDBOX_CONTEXT_OPTIONS_INIT;
     session_lines_read lines;
     context ctx = {.before = 0};
     store_rows *rows = NULL;
@@ -123,7 +124,9 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
-        status = context_options_read(&request, options, err);
+        status = context_options_read(&request, &given, options, err);
+    if (status == CARDBOX_OK && given.then_count > 0)
+        status = error_set(err, CARDBOX_INVALID, "the context of a session can't have boxes");
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
