@@ -87,12 +87,23 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
 
 /**
  * Builds the context of a box from its cards, or of several boxes in order (options->then), such as
- * the context box and the output box of an agent's turn. A card with ToolCallContent is a tool
- * call. A card with ToolResultContent or the role "tool" is a tool result; its tool_call_id names
- * the call. The role of other cards is `role` of the metadata, else the role of the type, else
- * user. The tool_calls of a card with the role assistant are tool calls too. Cards of the types
- * sys.tools and meta.parent_pointer are left out. Tool calls and tool results are paired as by
+ * the context box and the output box of an agent's turn. Cards of the types sys.tools and
+ * meta.parent_pointer are left out. A tool call is a card with ToolCallContent, or a card of the
+ * type tool.call whose content has a string `tool_name` and an object `arguments`. A tool result is
+ * a card with ToolResultContent, a card of the type tool.result whose content has a string `status`
+ * and any `result`, or a card with the role "tool". The tool_call_id of a card names the call. The
+ * role of other cards is `role` of the metadata, else the role of the type, else user. The
+ * tool_calls of a card with the role assistant are tool calls too. Tool calls and tool results are
+ * paired as by
  * cardbox_build_context. Runs one statement.
+ *
+ * The text of a tool result with `status` and `result` is a string `result` as it is, or any other
+ * `result` as its JSON text, with the bytes of the card. A null is no text. A result whose status
+ * is not "success" has failed: then `error` is a further text, and CARDBOX_FORMAT_ANTHROPIC writes
+ * is_error. Without ToolResultContent, CARDBOX_FORMAT_OPENAI writes the line "status: STATUS"
+ * before the texts of a failed result. If no text is left, the text is "(no output)". Other members
+ * of such a content are ignored. CARDBOX_FORMAT_OPENAI writes several texts as one, with line feeds
+ * between them; CARDBOX_FORMAT_ANTHROPIC writes a block for each text.
  *
  * @param out      receives the context
  * @param db       any handle

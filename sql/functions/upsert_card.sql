@@ -45,7 +45,8 @@ BEGIN
             CONTINUE;
         END IF;
 
-        same := old_card.metadata IS NOT DISTINCT FROM new_card.metadata
+        -- reads show absent metadata as {}, so that both are the same
+        same := coalesce(old_card.metadata, '{}') = coalesce(new_card.metadata, '{}')
             AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
             AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id
             AND cardbox.same_json(old_card.content, new_card.content);

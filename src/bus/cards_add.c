@@ -24,8 +24,21 @@ static void card_add_drop(void *plan)
 
 /* --- reading --- */
 
+/* Rejects a card with members that only a card with content_class may have. */
+static void refuse_shown_only(input_reader *one)
+{
+    static const char *const NAMES[] = {"project_id", "expires_at"};
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (one->status == CARDBOX_OK && input_value(one, NAMES[i]).kind != SCAN_NONE)
+            one->status = error_set(one->err, CARDBOX_INVALID,
+                                    "%s is allowed only in a card with content_class", NAMES[i]);
+}
+
+/* Reads a card as clients write it, or as reads show it: then it has the member content_class. */
 static client_card read_given(input_reader *one, bool sealed)
 {
+    scan_value is_sealed = input_value(one, "sealed");
+    bool as_read = scan_find(one->object, "content_class").kind != SCAN_NONE;
     client_card given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
@@ -43,11 +56,15 @@ static client_card read_given(input_reader *one, bool sealed)
         .ttl_seconds = (int32_t)input_integer(one, "ttl_seconds", 0),
         .checked = true,
         .sealed = sealed,
+        .as_read = as_read,
+        .content_class = input_text(one, "content_class"),
     };
     if (given.card_id.ptr == NULL)
         given.card_id = uuid16_new(one->call->memory);
-    if (input_value(one, "sealed").kind != SCAN_NONE)
-        given.sealed = input_flag(one, "sealed");
+    if (is_sealed.kind == SCAN_TRUE || (is_sealed.kind == SCAN_FALSE && !as_read))
+        given.sealed = is_sealed.kind == SCAN_TRUE;
+    if (!as_read)
+        refuse_shown_only(one);
     return given;
 }
 

@@ -67,6 +67,31 @@ def turn():
     return make_box("turn", [card["card_id"] for card in TURN] + ["gone", "gone"])
 
 
+def by_type(card_id, kind, call_id, content):
+    return {"card_id": card_id, "type": kind, "tool_call_id": call_id, "content": content}
+
+
+def test_calls_and_results_by_type():
+    """Cards as the documents write them, without __type__: the call and its result are paired, also by tool_calls."""
+    add("types", [
+        by_type("c", "tool.call", "k1", {"tool_name": "look", "arguments": {"at": 1}, "n": None}),
+        by_type("r", "tool.result", "k1", {"status": "success", "result": {"seen": [2]}}),
+        {"card_id": "a", "type": "agent.thought", "content": "I ask again",
+         "tool_calls": [{"id": "k2", "name": "look", "arguments": {}}]},
+        by_type("f", "tool.result", "k2", {"status": "failed", "result": "nothing here"})])
+    made = make_box("types", ["c", "r", "a", "f"])
+    openai, anthropic = context_of("types", made), context_of("types", made, "?format=anthropic")
+    assert openai["report"]["repairs"] == [], openai
+    assert [(m["role"], m["content"]) for m in openai["messages"]] == [
+        ("assistant", None), ("tool", '{"seen": [2]}'), ("assistant", "I ask again"),
+        ("tool", "status: failed\nnothing here")]
+    results = [block for m in anthropic["messages"] for block in m["content"] if block["type"] == "tool_result"]
+    assert results == [
+        {"type": "tool_result", "tool_use_id": "k1", "content": [{"type": "text", "text": '{"seen": [2]}'}]},
+        {"type": "tool_result", "tool_use_id": "k2", "is_error": True,
+         "content": [{"type": "text", "text": "nothing here"}]}], results
+
+
 def test_formats():
     openai = context_of("turn", turn())
     assert openai["messages"] == [

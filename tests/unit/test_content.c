@@ -401,6 +401,46 @@ static void tells_the_class(void **state)
     assert_null(class_of("\"TextContent\""));
 }
 
+static void restores_the_class(void **state)
+{
+    static const struct {
+        const char *shown, *class, *stored; /* stored NULL: the content is not of this class */
+    } rows[] = {
+        {"{\"text\":\"a\"}", "TextContent", "{\"__type__\":\"TextContent\",\"text\":\"a\"}"},
+        {"{ \"a\" : 1 }", "FileContent", "{\"__type__\":\"FileContent\",\"a\" : 1 }"},
+        {"{ }", "TextContent", "{\"__type__\":\"TextContent\"}"},
+        {"{\"data\":{\"tools\":[]}}", "ToolContent", "{\"__type__\":\"ToolContent\",\"tools\":[]}"},
+        {"{\"d\\u0061ta\":{}}", "ToolContent", "{\"__type__\":\"ToolContent\"}"},
+        {"{\"tools\":[]}", "ToolContent", "{\"__type__\":\"ToolContent\",\"tools\":[]}"},
+        {"{\"data\":[]}", "ToolContent", "{\"__type__\":\"ToolContent\",\"data\":[]}"},
+        {"{\"data\":{},\"x\":1}", "ToolContent",
+         "{\"__type__\":\"ToolContent\",\"data\":{},\"x\":1}"},
+        {"{\"data\":{}}", "JsonContent", "{\"__type__\":\"JsonContent\",\"data\":{}}"},
+        {"{\"x\":1,\"__type__\":\"TextContent\"}", "TextContent",
+         "{\"x\":1,\"__type__\":\"TextContent\"}"},
+        {"{\"__type__\":\"TextContent\"}", "JsonContent", NULL},
+        {"{\"__type__\":null}", "TextContent", NULL},
+        {"[]", "TextContent", NULL},
+        {"\"a\"", "ToolContent", NULL},
+        {"{}", "field", NULL},
+        {"{}", "", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+        const char *reason = NULL;
+        bool fits = content_restore(&out, scan_whole(slice_of(rows[i].shown)),
+                                    slice_of(rows[i].class), &reason);
+        assert_int_equal(fits, rows[i].stored != NULL);
+        if (fits)
+            assert_string_equal(buf_str(&out), rows[i].stored);
+        else
+            assert_non_null(reason);
+        buf_free(&out);
+    }
+}
+
 static const struct text_row {
     const char *content;
     const char *text;
@@ -491,6 +531,7 @@ int main(void)
         cmocka_unit_test(refuses_what_does_not_fit),
         cmocka_unit_test(knows_uris),
         cmocka_unit_test(tells_the_class),
+        cmocka_unit_test(restores_the_class),
         cmocka_unit_test(shows_plain_text),
         cmocka_unit_test(keeps_many_unknown_members),
         cmocka_unit_test(latches_a_full_buffer),

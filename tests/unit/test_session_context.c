@@ -453,6 +453,86 @@ static void cards_become_messages(void **state)
     assert_cards(CARDS + 5, 3, CARDBOX_FORMAT_ENTRIES, "[{\"card_id\":\"6\"}]");
 }
 
+#define BY_TYPE(id, type_name, call_id, json)                                                      \
+    {                                                                                              \
+        .card_id = SLICE(id), .content = SLICE(json),                                              \
+        .metadata = SLICE("{\"type\":\"" type_name "\"}"), .tool_call_id = SLICE(call_id)          \
+    }
+
+/* Contents without a class. The role of a card does not matter if it is a call or a result. */
+static void calls_and_results_by_type(void **state)
+{
+    static const context_card CARDS[] = {
+        BY_TYPE("1", "tool.call", "c1",
+                "{\"tool_name\":\"find\",\"arguments\":{\"q\":1.0},\"n\":2}"),
+        BY_TYPE("2", "tool.result", "c1",
+                "{\"status\":\"success\",\"result\":\"h\\u0069\",\"error\":1}"),
+        BY_TYPE("3", "tool.call", "c2", "{\"arguments\":{},\"tool_name\":\"get\"}"),
+        BY_TYPE("4", "tool.call", "c3", "{\"arguments\":{},\"tool_name\":\"put\"}"),
+        BY_TYPE("5", "tool.result", "c3", "{\"result\":null,\"status\":\"failed\"}"),
+        {.card_id = SLICE("6"),
+         .content = SLICE("{\"status\":\"fa\\\"il\",\"result\":{\"a\": [1.50]},\"error\":\"e\"}"),
+         .metadata = SLICE("{\"role\":\"user\",\"type\":\"tool.result\"}"),
+         .tool_call_id = SLICE("c2")},
+    };
+
+    (void)state;
+    assert_cards(
+        CARDS, 6, CARDBOX_FORMAT_OPENAI,
+        "[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":"
+        "\"function\",\"function\":{\"name\":\"find\",\"arguments\":\"{\\\"q\\\":1.0}\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"h\\u0069\"},"
+        "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c2\",\"type\":"
+        "\"function\",\"function\":{\"name\":\"get\",\"arguments\":\"{}\"}},{\"id\":\"c3\","
+        "\"type\":\"function\",\"function\":{\"name\":\"put\",\"arguments\":\"{}\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":\"status: failed\"},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"status: fa\\\"il\\n"
+        "{\\\"a\\\": [1.50]}\\ne\"}]");
+    assert_cards(
+        CARDS + 3, 2, CARDBOX_FORMAT_ANTHROPIC,
+        "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"(the conversation "
+        "begins with the assistant)\"}]},{\"role\":\"assistant\",\"content\":[{\"type\":"
+        "\"tool_use\",\"id\":\"c3\",\"name\":\"put\",\"input\":{}}]},{\"role\":\"user\","
+        "\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c3\",\"content\":[{\"type\":"
+        "\"text\",\"text\":\"(no output)\"}],\"is_error\":true}]}]");
+}
+
+/* A card that lacks the type or the members of a call is a text. Such a result is one by its role,
+ * and its text is the whole content. */
+static void other_shapes_are_texts(void **state)
+{
+    static const context_card CARDS[] = {
+        BY_TYPE("1", "agent.thought", "c1", "{\"tool_name\":\"find\",\"arguments\":{}}"),
+        BY_TYPE("2", "tool.call", "c1", "{\"tool_name\":\"find\",\"arguments\":\"{}\"}"),
+        BY_TYPE("3", "tool.call", "c1", "{\"tool_name\":1,\"arguments\":{}}"),
+        BY_TYPE("4", "tool.call", "c1", "{\"tool_name\":\"find\",\"arguments\":{}}"),
+        BY_TYPE("5", "tool.result", "c1", "{\"status\":1,\"result\":2}"),
+        BY_TYPE("6", "tool.call", "c2", "{\"tool_name\":\"find\",\"arguments\":{}}"),
+        BY_TYPE("7", "tool.result", "c2", "{\"status\":\"failed\"}"),
+        BY_TYPE("8", "task.deliverable", "", "{\"status\":\"success\",\"result\":2}"),
+    };
+
+    (void)state;
+    assert_cards(CARDS, 8, CARDBOX_FORMAT_OPENAI,
+                 "[{\"role\":\"assistant\",\"content\":\"{\\\"tool_name\\\":\\\"find\\\","
+                 "\\\"arguments\\\":{}}\"},"
+                 "{\"role\":\"assistant\",\"content\":\"{\\\"tool_name\\\":\\\"find\\\","
+                 "\\\"arguments\\\":\\\"{}\\\"}\"},"
+                 "{\"role\":\"assistant\",\"content\":\"{\\\"tool_name\\\":1,\\\"arguments\\\":{}}"
+                 "\",\"tool_calls\":["
+                 "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"find\","
+                 "\"arguments\":\"{}\"}}]},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"{\\\"status\\\":1,"
+                 "\\\"result\\\":2}\"},"
+                 "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c2\",\"type\":"
+                 "\"function\","
+                 "\"function\":{\"name\":\"find\",\"arguments\":\"{}\"}}]},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"{\\\"status\\\":"
+                 "\\\"failed\\\"}\"},"
+                 "{\"role\":\"assistant\",\"content\":\"{\\\"status\\\":\\\"success\\\","
+                 "\\\"result\\\":2}\"}]");
+}
+
 /* The card of a call that waits already may list others: those are made, and it is none once more.
  */
 static void a_known_call_lists_new_ones(void **state)
@@ -576,6 +656,8 @@ int main(void)
         cmocka_unit_test(what_apis_refuse_is_left_out),
         cmocka_unit_test(plain_tools_join_their_message),
         cmocka_unit_test(cards_become_messages),
+        cmocka_unit_test(calls_and_results_by_type),
+        cmocka_unit_test(other_shapes_are_texts),
         cmocka_unit_test(a_known_call_lists_new_ones),
         cmocka_unit_test(the_last_word_on_the_model_holds),
         cmocka_unit_test(what_a_format_leaves_out_is_reported),

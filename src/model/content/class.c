@@ -157,10 +157,10 @@ const content_class *content_class_find(scan_value content)
     return find_class(content, &rest);
 }
 
-const content_class *content_class_named(const char *name)
+const content_class *content_class_named(slice name)
 {
     for (size_t i = 0; i < CLASS_COUNT; i++)
-        if (strcmp(classes[i].name, name) == 0)
+        if (slice_equal(slice_of(classes[i].name), name))
             return &classes[i];
     return NULL;
 }

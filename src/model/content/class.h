@@ -58,7 +58,7 @@ struct content_class {
 const content_class *content_class_find(scan_value content);
 
 /* Returns the class with a name; NULL if there is none. Classes of parts are not found. */
-const content_class *content_class_named(const char *name);
+const content_class *content_class_named(slice name);
 
 /* Return the index of the field with a name; -1 if the class has no such field. `name` is C text,
  * `key` is a JSON string token. */

@@ -29,6 +29,13 @@ const char *content_class_of(scan_value content);
  * position, is the only member, or may occur again. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
+/* Appends the stored form of content of a class that is in the form of reads: without "__type__",
+ * and with the members of a ToolContent in a member "data". The content must be a value that
+ * scan_check accepted. It may have "__type__", if that names the same class. Returns false if
+ * `class_name` is not the class of such content: then `reason` receives static text, such as "is
+ * not the name of a content class". After true, the caller checks buf_ok(out). */
+bool content_restore(buf *out, scan_value shown, slice class_name, const char **reason);
+
 /* Checks content that scan_check accepted, and appends its stored form: "__type__", then all fields
  * of the class (null or a default for absent fields), then unknown members. Some strings are
  * trimmed, and times are converted to UTC. Content without a known class is appended unchanged.

@@ -300,7 +300,7 @@ static const content_class *class_of_file(const cardbox_file *file, cardbox_erro
         error_set(err, CARDBOX_INVALID, "kind of file is %d: pass a cardbox_file_class",
                   (int)file->kind);
     else
-        return content_class_named(file_class_names[file->kind]);
+        return content_class_named(slice_of(file_class_names[file->kind]));
     return NULL;
 }
 

@@ -35,13 +35,18 @@ static part_counts count_parts(const context_writer *w, const context_message *m
     return counts;
 }
 
-/* Writes the texts of a message as one JSON string, with `between` between two texts. */
+/* Writes the texts of a message as one JSON string, with `between` between two texts. The first one
+ * is the status of a failed result, if the message has one: this API has no mark for failures. */
 static void put_texts(context_writer *w, const context_message *message, const char *between)
 {
     buf *out = &w->out->messages;
     bool is_first = true;
 
     buf_char(out, '"');
+    if (message->status.len > 0) {
+        context_put_form(w, out, "status: $", context_inside(message->status));
+        is_first = false;
+    }
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
@@ -136,13 +141,14 @@ static void put_result(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
     part_counts counts = count_parts(w, message);
+    bool has_text = counts.of[CONTEXT_TEXT] > 0 || message->status.len > 0;
 
     context_begin_message(w);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
                      context_inside(message->call_id));
-    if (counts.of[CONTEXT_TEXT] == 0 && counts.of[CONTEXT_IMAGE] > 0) {
+    if (!has_text && counts.of[CONTEXT_IMAGE] > 0) {
         buf_text(out, "\"(see the image below)\"");
-    } else if (counts.of[CONTEXT_TEXT] == 0 && w->repairs_text) {
+    } else if (!has_text && w->repairs_text) {
         buf_text(out, "\"(no output)\"");
         context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     } else {

@@ -60,9 +60,11 @@ typedef struct context_message {
     slice time; /* JSON; {NULL, 0}: the time is unknown */
     context_part *parts, *last_part;
     size_t part_count;
-    bool has_failed;              /* true: an assistant's message ended in error or was aborted */
-    bool is_synthetic;            /* true: a result that was added for a call without a result */
-    bool is_error;                /* true: the result of a failed call */
+    bool has_failed;   /* true: an assistant's message ended in error or was aborted */
+    bool is_synthetic; /* true: a result that was added for a call without a result */
+    bool is_error;     /* true: the result of a failed call */
+    slice status; /* a failed call's status, which OpenAI's format writes; inside of a JSON string;
+                     empty: the format writes no status */
     slice call, call_id, name;    /* for a result: id and tool of its call, as in context_part */
     struct context_call *calls;   /* used only by pair.c: the calls of the message */
     struct context_call *answers; /* used only by pair.c: the call that a result answers */

@@ -31,21 +31,39 @@ static const char *text_of(context *ctx, scan_value string)
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
 
-/* Returns the role of a card's message. A ToolCallContent belongs to the assistant, and a
- * ToolResultContent is a result. For other content, the role is the member "role" of the metadata.
- * Without this member, the role depends on the card's type. Unknown roles count as user. */
-static context_role card_role(context *ctx, const context_card *card, const char *class)
+typedef enum card_kind { CARD_CALL, CARD_RESULT, CARD_OTHER } card_kind;
+
+/* Returns whether a card is a tool call or a result. The class of its content decides. Content
+ * without a class is a call or a result if the card has the type of one, and the content has the
+ * members of one. */
+static card_kind kind_of(scan_value content, const char *class, scan_value type)
 {
-    scan_value metadata = scan_whole(card->metadata);
-    const char *role = text_of(ctx, scan_find(metadata, "role"));
+    static const char *const NAMES[] = {"tool_name", "arguments", "status", "result"};
+    scan_value found[4];
 
     if (class != NULL && strcmp(class, "ToolCallContent") == 0)
-        return CONTEXT_ASSISTANT;
-    if (class != NULL && strcmp(class, "ToolResultContent") == 0)
-        return CONTEXT_RESULT;
-    if (role == NULL)
-        role = cardbox_role_of_type(text_of(ctx, scan_find(metadata, "type")));
-    return role_of(role);
+        return CARD_CALL;
+    if (class != NULL)
+        return strcmp(class, "ToolResultContent") == 0 ? CARD_RESULT : CARD_OTHER;
+    session_pick(content, NAMES, found, 4);
+    if (session_string_is(type, CARDBOX_TYPE_TOOL_CALL) && found[0].kind == SCAN_STRING &&
+        found[1].kind == SCAN_OBJECT)
+        return CARD_CALL;
+    if (session_string_is(type, CARDBOX_TYPE_TOOL_RESULT) && found[2].kind == SCAN_STRING &&
+        found[3].kind != SCAN_NONE)
+        return CARD_RESULT;
+    return CARD_OTHER;
+}
+
+/* Returns the role of a card's message. A call belongs to the assistant. For other cards than calls
+ * and results, the role is the member "role" of the metadata. Without this member, the role depends
+ * on the card's type. Unknown roles count as user. */
+static context_role card_role(context *ctx, card_kind kind, scan_value metadata, scan_value type)
+{
+    if (kind != CARD_OTHER)
+        return kind == CARD_CALL ? CONTEXT_ASSISTANT : CONTEXT_RESULT;
+    const char *role = text_of(ctx, scan_find(metadata, "role"));
+    return role_of(role != NULL ? role : cardbox_role_of_type(text_of(ctx, type)));
 }
 
 /* --- content --- */
@@ -106,22 +124,21 @@ static void add_content(context *ctx, context_message *message, const context_ca
         add_plain_text(ctx, message, card->content);
 }
 
-static void add_result(context *ctx, context_message *message, const context_card *card,
+/* Adds the texts of a result. Content without a class may have any status, which the model must
+ * see, and any member "error", which is part of the result only if the call has failed. */
+static void add_result(context *ctx, context_message *message, scan_value content,
                        const char *class)
 {
     static const char *const NAMES[] = {"status", "result", "error"};
     scan_value found[3];
 
-    context_set_call(ctx, message, context_token(ctx, card->tool_call_id),
-                     scan_find(scan_whole(card->metadata), "tool_name"));
-    if (class == NULL || strcmp(class, "ToolResultContent") != 0) {
-        add_content(ctx, message, card, class);
-        return;
-    }
-    session_pick(scan_whole(card->content), NAMES, found, 3);
+    session_pick(content, NAMES, found, 3);
     message->is_error = !session_string_is(found[0], "success");
+    if (class == NULL && message->is_error)
+        message->status = scan_string_inside(found[0]);
     context_add_value(ctx, message, found[1]);
-    context_add_value(ctx, message, found[2]);
+    if (class != NULL || message->is_error)
+        context_add_value(ctx, message, found[2]);
 }
 
 /* --- calls --- */
@@ -172,7 +189,7 @@ static bool add_listed_calls(context *ctx, context_message *message, const conte
     return has_one;
 }
 
-/* Adds a card with a ToolCallContent. If the last message is an assistant's, the call becomes part
+/* Adds a card that is a call. If the last message is an assistant's, the call becomes part
  * of that message, otherwise of a new message. If a call with the same id was added before and has
  * no result yet, both count as one call, which is not added again. The earlier call may come from
  * the tool_calls of this or another card. */
@@ -204,15 +221,18 @@ static void add_call(context *ctx, const context_card *card)
 
 void context_add_card(context *ctx, const context_card *card)
 {
-    scan_value type = scan_find(scan_whole(card->metadata), "type");
+    scan_value metadata = scan_whole(card->metadata), content = scan_whole(card->content);
+    scan_value type = scan_find(metadata, "type");
     /* Cards of these two types are no messages: sys.tools contains a list of tools, which an API
      * gets separately, and meta.parent_pointer contains the origin of a box. */
-    if (session_string_is(type, "sys.tools") || session_string_is(type, "meta.parent_pointer"))
+    if (session_string_is(type, CARDBOX_TYPE_TOOLS) ||
+        session_string_is(type, CARDBOX_TYPE_PARENT_POINTER))
         return;
-    const char *class = content_class_of(scan_whole(card->content));
-    context_role role = card_role(ctx, card, class);
+    const char *class = content_class_of(content);
+    card_kind kind = kind_of(content, class, type);
+    context_role role = card_role(ctx, kind, metadata, type);
 
-    if (class != NULL && strcmp(class, "ToolCallContent") == 0) {
+    if (kind == CARD_CALL) {
         add_call(ctx, card);
         return;
     }
@@ -221,7 +241,10 @@ void context_add_card(context *ctx, const context_card *card)
         return;
     message->time = card->created_at;
     if (role == CONTEXT_RESULT)
-        add_result(ctx, message, card, class);
+        context_set_call(ctx, message, context_token(ctx, card->tool_call_id),
+                         scan_find(metadata, "tool_name"));
+    if (kind == CARD_RESULT)
+        add_result(ctx, message, content, class);
     else
         add_content(ctx, message, card, class);
     if (role == CONTEXT_ASSISTANT)

@@ -11,7 +11,12 @@
  * the card whose content has too many levels. */
 enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
 
+/* The members of a card. A card as reads show it has the member `content_class`: only then the
+ * first three members are known. A single card can have `strict` and `restore` too. */
 enum {
+    C_CLASS,
+    C_PROJECT,
+    C_EXPIRES,
     C_CARD_ID,
     C_CONTENT,
     C_TOOL_CALLS,
@@ -26,31 +31,44 @@ enum {
     C_AUTHOR,
     C_CREATED,
     C_SEALED,
-    /* number of members that a card in a list can have; a single card can have `strict` and
-       `restore` too */
-    CARD_FIELDS,
-    C_STRICT = CARD_FIELDS,
+    LISTED_FIELDS, /* the end of the members of a card in a list */
+    C_STRICT = LISTED_FIELDS,
     C_RESTORE,
     SINGLE_FIELDS
 };
 
+/* The members that are the same in both forms of a card. */
+#define CARD_FIELDS                                                                                \
+    [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},                              \
+    [C_CONTENT] = {"content", FIELD_ANY, .required = true},                                        \
+    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},                                  \
+    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},                        \
+    [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},                                   \
+    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},                                     \
+    [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},                                      \
+    [C_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},                                   \
+    [C_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},                                 \
+    [C_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},                             \
+    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},                                           \
+    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},                                           \
+    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL}
+
 static const field CARD[SINGLE_FIELDS] = {
-    [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
-    [C_CONTENT] = {"content", FIELD_ANY, .required = true},
-    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},
-    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},
-    [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},
-    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},
+    CARD_FIELDS,
     [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
-    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
-    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+};
+
+/* What is only shown may be longer than what can be written. */
+static const field CARD_AS_READ[SINGLE_FIELDS] = {
+    CARD_FIELDS,
+    [C_CLASS] = {"content_class", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
+    [C_PROJECT] = {"project_id", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
+    [C_EXPIRES] = {"expires_at", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
+    [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
+    [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
+    [C_CREATED] = {"created_at", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
 };
 
 enum { B_CARDS, B_STRICT, B_RESTORE, B_SEALED, BATCH_FIELDS };
@@ -100,9 +118,25 @@ static slice id_of(posted *p, const field_value *given, const validation_path *a
     return made;
 }
 
-static void give_card(client_card *out, posted *p, const field_value *values,
+/* Reads a card in either form. `end` is LISTED_FIELDS or SINGLE_FIELDS. Returns true if the card is
+ * as reads show it. */
+static bool read_fields(field_value values[SINGLE_FIELDS], size_t end, scan_value card,
+                        const validation_path *at, validation *s)
+{
+    bool as_read = scan_may_name(card.text, SLICE("content_class")) &&
+                   scan_find(card, "content_class").kind != SCAN_NONE;
+    size_t first = as_read ? 0 : C_CARD_ID;
+    memset(values, 0, sizeof(*values) * SINGLE_FIELDS);
+    fields_read_object(values + first, (as_read ? CARD_AS_READ : CARD) + first, end - first, card,
+                       at, s);
+    return as_read;
+}
+
+static void give_card(client_card *out, posted *p, const field_value *values, bool as_read,
                       const validation_path *at, validation *s)
 {
+    const field_value *sealed = &values[C_SEALED];
+    bool is_shown = as_read && sealed->number == 0; /* sealed: false is as good as absent */
     *out = (client_card){
         .tenant = p->tenant,
         .card_id = id_of(p, &values[C_CARD_ID], at, s),
@@ -116,10 +150,12 @@ static void give_card(client_card *out, posted *p, const field_value *values,
         .author_id = values[C_AUTHOR].text,
         .created_at = values[C_CREATED].text,
         .ttl_seconds = (int32_t)values[C_TTL].number,
-        .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : p->sealed,
+        .sealed = sealed->given && !is_shown ? sealed->number != 0 : p->sealed,
         .strict = p->strict,
         .restore = p->restore,
         .checked = true,
+        .as_read = as_read,
+        .content_class = values[C_CLASS].text,
     };
     if (values[C_METADATA].given)
         out->metadata = values[C_METADATA].json.text;
@@ -134,7 +170,7 @@ static validation_path place_of(const posted *p, size_t index)
 
 static void read_cards(posted *p, scan_value list, validation *s)
 {
-    field_value values[CARD_FIELDS];
+    field_value values[SINGLE_FIELDS];
     scan_value item;
     size_t index = 0;
     for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !s->nomem; index++) {
@@ -144,8 +180,8 @@ static void read_cards(posted *p, scan_value list, validation *s)
                            "Input should be a valid object", item.text);
             continue;
         }
-        fields_read_object(values, CARD, CARD_FIELDS, item, &at, s);
-        give_card(&p->given[index], p, values, &at, s);
+        bool as_read = read_fields(values, LISTED_FIELDS, item, &at, s);
+        give_card(&p->given[index], p, values, as_read, &at, s);
     }
 }
 
@@ -172,7 +208,7 @@ static void read_batch(posted *p, scan_value body, validation *s)
 static void read_single(posted *p, scan_value body, validation *s)
 {
     field_value values[SINGLE_FIELDS];
-    fields_read_object(values, CARD, SINGLE_FIELDS, body, &VALIDATION_BODY, s);
+    bool as_read = read_fields(values, SINGLE_FIELDS, body, &VALIDATION_BODY, s);
     p->given = arena_zeros(s->memory, 1, sizeof(*p->given));
     s->nomem = s->nomem || p->given == NULL;
     if (s->nomem)
@@ -180,7 +216,7 @@ static void read_single(posted *p, scan_value body, validation *s)
     p->count = 1;
     p->strict = values[C_STRICT].number != 0;
     p->restore = values[C_RESTORE].number != 0;
-    give_card(p->given, p, values, &VALIDATION_BODY, s);
+    give_card(p->given, p, values, as_read, &VALIDATION_BODY, s);
 }
 
 /* Makes the inputs of the statement from the cards. False: the card with the index `*too_large` is

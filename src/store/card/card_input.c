@@ -4,6 +4,8 @@
 #include "store/card/card_input.h"
 
 #include "cardbox/content.h"
+#include "model/content/content.h"
+#include "store/card/card_json.h"
 #include "store/card/card_result.h"
 #include "store/client/check.h"
 #include "base/errors.h"
@@ -11,6 +13,7 @@
 void card_input_free(card_input *input)
 {
     buf_free(&input->merged);
+    buf_free(&input->restored);
 }
 
 /* Maximum JSON bytes of the value of a metadata member that may be the key of an index. PostgreSQL
@@ -66,12 +69,12 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* The role is derived from the type if the card and its metadata have no role. ptr NULL: no role is
- * added. */
+/* The role is derived from the type if the card and its metadata have no role, but not for a card
+ * that was given as read, whose metadata is complete. ptr NULL: no role is added. */
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
-    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
+    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE || card->as_read)
         return card->role;
     if (card->type.ptr != NULL)
         return slice_of(role_of_type(card->type));
@@ -124,6 +127,17 @@ static void merge_metadata(buf *out, scan_value metadata)
     }
 }
 
+/* Checks the type of a card that was given as read: it is only shown, and the metadata decides. */
+static cardbox_status check_shown_type(slice type, scan_value metadata, cardbox_error *err)
+{
+    slice shown = card_json_type(metadata);
+    if (type.ptr == NULL || scan_string_is(shown, type))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "type is \"%.*s\", but the metadata gives %.*s: change metadata.type instead",
+                     error_shown(type), type.ptr, error_shown(shown), shown.ptr);
+}
+
 static cardbox_status read_metadata(card_input *out, const client_card *card, const char **member,
                                     cardbox_error *err)
 {
@@ -136,13 +150,17 @@ static cardbox_status read_metadata(card_input *out, const client_card *card, co
             return status;
     }
     find_members(there, given);
+    *member = "type";
+    if (card->as_read && (status = check_shown_type(card->type, given, err)) != CARDBOX_OK)
+        return status;
+    const slice absent = {NULL, 0};
     const slice values[MEMBERS] = {
-        [TYPE] = card->type,
+        [TYPE] = card->as_read ? absent : card->type,
         [ROLE] = derived_role(card, there),
         [STEP_ID] = card->step_id,
         [TRACE_ID] = card->trace_id,
         [AGENT_TURN_ID] = card->agent_turn_id,
-        [AUTHOR_ID] = card->author_id,
+        [AUTHOR_ID] = card->as_read ? absent : card->author_id,
     };
     out->merged = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     buf_char(&out->merged, '{');
@@ -171,6 +189,30 @@ static cardbox_status check_class(slice content, cardbox_error *err)
     return cardbox_content_check(NULL, content.ptr, content.len, err);
 }
 
+/* Makes the stored form of the content of a card that was given as read. */
+static cardbox_status restore_content(card_input *out, const client_card *card, const char **member,
+                                      cardbox_error *err)
+{
+    scan_value content = scan_whole(card->content);
+    slice class = card->content_class;
+    const char *reason = NULL;
+    if (class.ptr == NULL && content_class_of(content) == NULL)
+        return CARDBOX_OK;
+    *member = "content_class";
+    if (class.ptr == NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "content_class is null, but __type__ in content names a class");
+    out->restored = BUF_INIT(CARDBOX_CONTENT_MAX);
+    if (!content_restore(&out->restored, content, class, &reason))
+        return error_set(err, CARDBOX_INVALID, "content_class \"%.*s\" %s", error_shown(class),
+                         class.ptr, reason);
+    *member = "content";
+    if (!buf_ok(&out->restored))
+        return error_buf(err, &out->restored, "content");
+    out->content = buf_as_slice(&out->restored);
+    return CARDBOX_OK;
+}
+
 static cardbox_status read_content(card_input *out, const client_card *card, const char **member,
                                    cardbox_error *err)
 {
@@ -178,10 +220,14 @@ static cardbox_status read_content(card_input *out, const client_card *card, con
     if (card->content.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
                          error_shown(card->card_id), card->card_id.ptr);
-    cardbox_status status = check_json("content", card->content, SCAN_NONE, NULL, NULL, err);
-    if (status == CARDBOX_OK && card->checked)
-        status = check_class(card->content, err);
+    cardbox_status status = CARDBOX_OK;
     out->content = card->content;
+    if (card->as_read)
+        status = restore_content(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = check_json("content", out->content, SCAN_NONE, NULL, NULL, err);
+    if (status == CARDBOX_OK && card->checked)
+        status = check_class(out->content, err);
     return status;
 }
 
@@ -215,7 +261,7 @@ static cardbox_status read_lifetime(card_input *out, const client_card *card, co
     out->sealed = card->sealed;
     out->strict = card->strict;
     out->restore = card->restore;
-    if (card->created_at.ptr == NULL)
+    if (card->created_at.ptr == NULL || card->as_read)
         return CARDBOX_OK;
     *member = "created_at";
     out->has_created = true;

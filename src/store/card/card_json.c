@@ -48,14 +48,20 @@ static bool is_filled(scan_value value)
     return value.kind == SCAN_STRING && value.text.len > 2;
 }
 
-static void add_type(buf *out, const card_facts *facts)
+static slice type_of(const card_facts *facts)
 {
     if (facts->type.kind == SCAN_STRING)
-        buf_slice(out, facts->type.text);
-    else if (facts->semantic_type.kind == SCAN_STRING)
-        buf_slice(out, facts->semantic_type.text);
-    else
-        buf_text(out, "\"unknown\"");
+        return facts->type.text;
+    if (facts->semantic_type.kind == SCAN_STRING)
+        return facts->semantic_type.text;
+    return SLICE("\"unknown\"");
+}
+
+slice card_json_type(scan_value metadata)
+{
+    card_facts facts;
+    read_facts(&facts, metadata);
+    return type_of(&facts);
 }
 
 static void add_author(buf *out, const card_facts *facts)
@@ -158,7 +164,7 @@ void card_json(buf *out, const card_row *card, slice project_id)
     buf_member_text(out, "card_id", card->card_id);
     buf_member_text(out, "project_id", project_id);
     buf_text(out, ",\"type\":");
-    add_type(out, &facts);
+    buf_slice(out, type_of(&facts));
     buf_text(out, ",\"content\":");
     add_content(out, card, content, class_name, rest);
     buf_text(out, ",\"created_at\":");

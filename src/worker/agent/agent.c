@@ -109,22 +109,27 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
-/* The request had the messages of the task's box at the version "box_version". The member "seen" is
- * the number of the task's last event when the request was built. A user's message with a larger
- * number comes after the answer in the box: see task_items.sql. */
+/* The request had the messages of the task's box at the version "box_version", after those of the
+ * context box at its version. The member "seen" is the number of the task's last event when the
+ * request was built. A user's message with a larger number comes after the answer in the box: see
+ * task_items.sql. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
-    json_t *usage = NULL;
+    const task_turn *read = &t->input.turn;
+    json_t *usage = NULL, *metadata;
 
     if (answer->total_tokens >= 0)
         usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
                           "completion_tokens", (json_int_t)answer->completion_tokens,
                           "total_tokens", (json_int_t)answer->total_tokens);
-    buf_json_take(out, json_pack("{s:s, s:s, s:I, s:I, s:o*}", "model", t->a->shared->model->name,
-                                 "finish_reason", answer->finish_reason, "box_version",
-                                 (json_int_t)t->input.turn.version, "seen",
-                                 (json_int_t)t->input.turn.seen, "usage", usage));
+    metadata = json_pack("{s:s, s:s, s:I, s:I, s:o*}", "model", t->a->shared->model->name,
+                         "finish_reason", answer->finish_reason, "box_version",
+                         (json_int_t)read->version, "seen", (json_int_t)read->seen, "usage", usage);
+    if (read->context_version > 0)
+        json_object_set_new(metadata, "context_box_version",
+                            json_integer((json_int_t)read->context_version));
+    buf_json_take(out, metadata);
 }
 
 /* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id,

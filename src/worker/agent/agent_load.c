@@ -7,16 +7,23 @@
 
 cardbox_status agent_load(agent_input *out, const agent *a, cardbox_error *err)
 {
+    const task_turn *turn = &out->turn;
     cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
-    cardbox_read_options at = {.tail = 0};
     cardbox_status status = work_turn(&out->turn, a->shared->db, &a->lease, err);
 
-    if (status != CARDBOX_OK || !out->turn.is_asked)
+    if (status != CARDBOX_OK || !turn->is_asked)
         return status;
-    how.format = CARDBOX_FORMAT_OPENAI;
-    at.at_version = out->turn.version;
-    return cardbox_build_box_context(&out->context, a->shared->db, a->lease.tenant.ptr,
-                                     out->turn.box_id, &at, &how, err);
+    const cardbox_then box = {turn->box_id, turn->version};
+    cardbox_read_options at = {.at_version = turn->version};
+    const char *first = turn->box_id;
+    if (turn->context_box_id[0] != '\0') {
+        first = turn->context_box_id;
+        at.at_version = turn->context_version;
+        how.then = &box;
+        how.then_count = 1;
+    }
+    return cardbox_build_box_context(&out->context, a->shared->db, a->lease.tenant.ptr, first, &at,
+                                     &how, err);
 }
 
 void agent_input_free(agent_input *input)
