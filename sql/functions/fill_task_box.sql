@@ -3,13 +3,12 @@
 --   own  Ids of messages that the task's worker has just saved. If there are also other messages, the function appends
 --        nothing, because only the next turn determines their order. NULL: all items are appended.
 --
--- When the task gets a box that has cards already, its items that are among these cards are not appended: the cards of an
--- imported task are in its box. If the model has a question to answer, messages after this question that ask nothing wait
--- until the answer is saved, because the question must be the last item.
+-- The last item must ask the model. If the box already ends with a question, and no item asks the model, messages that
+-- are not a user's wait until the next question.
 --
 -- Outcomes: 1 done; 3 the task has no box, or its box was deleted; others are those of append_to_box().
 --   version      Version of the box.
---   has_message  Whether a message of role user was appended.
+--   has_message  Whether the items include a message of role user.
 CREATE OR REPLACE FUNCTION cardbox.fill_task_box(
     tenant text, task text, own text[], OUT outcome integer, OUT version bigint, OUT has_message boolean)
 LANGUAGE plpgsql
@@ -18,12 +17,14 @@ DECLARE
     filled cardbox.tasks;
     item   record;
     call   cardbox.calls;
-    known  jsonb;
+    known  jsonb; -- ids that are in the box already, and may be among the items
     ids    text[] := '{}';
-    waits  boolean; -- whether all items are messages that ask nothing
+    held   text[] := '{}'; -- ids of messages that wait
+    waits  boolean;
+    until  bigint;
 BEGIN
     SELECT * INTO filled FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task;
-    SELECT b.version, CASE WHEN filled.boxed = 0 AND b.length > 0
+    SELECT b.version, CASE WHEN filled.has_gap AND b.length > 0
                            THEN cardbox.all_ids(tenant, b.chain_id, b.own_from, b.length, b.tail) ELSE '[]' END
       INTO version, known
       FROM cardbox.card_boxes b
@@ -31,6 +32,7 @@ BEGIN
     outcome := CASE WHEN FOUND THEN 1 ELSE 3 END;
     has_message := false;
     waits := own IS NULL AND filled.is_asked AND filled.completion_status IS NULL;
+    until := filled.events;
     IF outcome = 3 OR filled.boxed = filled.events THEN
         RETURN;
     END IF;
@@ -42,29 +44,31 @@ BEGIN
     FOR item IN SELECT * FROM cardbox.task_items(tenant, task, filled.boxed) LOOP
         IF item.message <> ALL (own) THEN
             RETURN;
-        END IF;
-        IF item.call_id IS NOT NULL THEN
+        ELSIF item.call_id IS NOT NULL THEN
             SELECT * INTO call FROM cardbox.calls c WHERE c.tenant_id = tenant AND c.call_id = item.call_id;
-            IF NOT item.is_listed THEN
-                ids := ids || cardbox.call_card(tenant, call);
-            END IF;
-            ids := ids || cardbox.result_card(tenant, call);
+            ids := ids || CASE WHEN NOT item.is_listed THEN ARRAY[cardbox.call_card(tenant, call)] END
+                       || cardbox.result_card(tenant, call);
         ELSE
             ids := ids || item.message;
+            held := held || CASE WHEN NOT item.is_user THEN ARRAY[item.message] END;
+            until := least(until, CASE WHEN NOT item.is_user THEN item.n - 1 END);
         END IF;
-        waits := waits AND item.call_id IS NULL AND item.asks IS NULL;
+        waits := waits AND item.asks IS NULL;
         has_message := has_message OR item.is_user;
         filled.is_asked := coalesce(item.asks, filled.is_asked);
     END LOOP;
-    ids := ARRAY(SELECT u.id FROM unnest(ids) WITH ORDINALITY AS u(id, n) WHERE NOT known ? u.id ORDER BY u.n);
-    IF waits AND ids <> '{}' THEN
-        RETURN;
-    ELSIF ids <> '{}' THEN
+    IF NOT waits THEN
+        held := '{}';
+        until := filled.events;
+    END IF;
+    ids := ARRAY(SELECT u.id FROM unnest(ids) WITH ORDINALITY AS u(id, n)
+                  WHERE NOT known ? u.id AND u.id <> ALL (held) ORDER BY u.n);
+    IF ids <> '{}' THEN
         SELECT a.outcome, a.version INTO outcome, version
           FROM cardbox.append_to_box(tenant, filled.box_id, to_jsonb(ids), NULL, NULL, true) AS a;
     END IF;
     IF outcome = 1 THEN
-        UPDATE cardbox.tasks t SET boxed = filled.events, is_asked = filled.is_asked
+        UPDATE cardbox.tasks t SET boxed = until, has_gap = until < filled.events, is_asked = filled.is_asked
          WHERE t.tenant_id = tenant AND t.task_id = task;
     END IF;
 END

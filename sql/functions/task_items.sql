@@ -1,5 +1,6 @@
 -- task_items: returns the messages and ended calls of a task that have events after the event after_event, in the order
 -- in which the model gets them. Leaves out the start and end messages of calls, unless a user has sent them.
+--   n          Number of the item's event.
 --   message    Id of a message, or NULL.
 --   is_user    Whether the message has the role user.
 --   call_id    Id of a call that has ended, or NULL.
@@ -14,7 +15,7 @@
 --   - Other messages after the last question come before it, because some servers of models reject a request whose last
 --     message is not a user's or a result.
 CREATE OR REPLACE FUNCTION cardbox.task_items(tenant text, task text, after_event bigint)
-RETURNS TABLE (message text, is_user boolean, call_id text, is_listed boolean, asks boolean)
+RETURNS TABLE (n bigint, message text, is_user boolean, call_id text, is_listed boolean, asks boolean)
 LANGUAGE sql STABLE
 AS $$
     WITH said AS (
@@ -35,8 +36,9 @@ AS $$
           FROM said s CROSS JOIN jsonb_array_elements(s.listed) AS l(call) GROUP BY 1
     ), items AS (
         SELECT s.message_id AS message, s.role = 'user' AS is_user, NULL::text AS call_id, false AS is_listed,
-               CASE s.role WHEN 'user' THEN CASE WHEN NOT cardbox.is_blank(s.content) THEN true END
-                           ELSE CASE WHEN s.listed <> '[]' THEN true WHEN s.seen IS NOT NULL THEN false END END AS asks,
+               CASE WHEN s.role = 'user' THEN CASE WHEN NOT cardbox.is_blank(s.content) THEN true END
+                    WHEN s.listed <> '[]' THEN true
+                    WHEN s.seen IS NOT NULL THEN false END AS asks,
                CASE s.role WHEN 'user' THEN coalesce((SELECT max(a.n) FROM said a WHERE a.n > s.n AND a.seen < s.n), s.n)
                            ELSE s.n END AS place,
                CASE s.role WHEN 'user' THEN 2 ELSE 0 END AS rank, s.n
@@ -58,7 +60,7 @@ AS $$
         SELECT q.number FROM (SELECT n.number, n.asks FROM numbered n
                                WHERE n.asks IS NOT NULL ORDER BY n.number DESC LIMIT 1) AS q WHERE q.asks
     )
-    SELECT n.message, n.is_user, n.call_id, n.is_listed, n.asks
+    SELECT n.n, n.message, n.is_user, n.call_id, n.is_listed, n.asks
       FROM numbered n LEFT JOIN question q ON n.message IS NOT NULL AND n.number > q.number
      ORDER BY coalesce(q.number - 0.5, n.number), n.number
 $$;
