@@ -1,10 +1,11 @@
 -- task_items: returns the messages and ended calls of a task that have events after the event after_event, in the order
--- in which the model gets them. Leaves out the start and end messages of calls, unless a user has sent them.
+-- in which the model gets them. Leaves out the start and end messages of calls that changed after this event, unless a
+-- user has sent these messages.
 --   n          Number of the item's event.
 --   message    Id of a message, or NULL.
 --   is_user    Whether the message has the role user.
 --   call_id    Id of a call that has ended, or NULL.
---   is_listed  For a call: whether a message lists it in its tool_calls.
+--   is_listed  For a call: whether one of the last messages lists it in its tool_calls.
 --   asks       Whether the model has to answer after this item: true after a user's message and after a call; false after
 --              an answer without calls; NULL after other messages, which change nothing.
 --
@@ -28,12 +29,20 @@ AS $$
           JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.ref
          WHERE e.tenant_id = tenant AND e.task_id = task AND e.n > after_event AND e.what = 'message'
            AND (m.role = 'user' OR m.message_id NOT IN (
-                SELECT u.id FROM cardbox.calls k
+                SELECT u.id FROM cardbox.task_events h
+                  JOIN cardbox.calls k ON k.tenant_id = tenant AND k.call_id = h.ref
                  CROSS JOIN unnest(ARRAY[k.start_message_id, k.end_message_id]) AS u(id)
-                 WHERE k.tenant_id = tenant AND k.task_id = task AND u.id IS NOT NULL))
+                 WHERE h.tenant_id = tenant AND h.task_id = task AND h.n > after_event AND h.what = 'call'
+                   AND u.id IS NOT NULL))
     ), listed AS (
         SELECT l.call ->> 'id' AS id, min(s.n) AS n
           FROM said s CROSS JOIN jsonb_array_elements(s.listed) AS l(call) GROUP BY 1
+    ), earlier AS (
+        SELECT l.call ->> 'id' AS id
+          FROM (SELECT m.message_id FROM cardbox.messages m
+                 WHERE m.tenant_id = tenant AND m.task_id = task AND m.seq <= after_event ORDER BY m.seq DESC LIMIT 200) AS p
+          JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = p.message_id
+         CROSS JOIN jsonb_array_elements(CASE WHEN jsonb_typeof(c.tool_calls) = 'array' THEN c.tool_calls END) AS l(call)
     ), items AS (
         SELECT s.message_id AS message, s.role = 'user' AS is_user, NULL::text AS call_id, false AS is_listed,
                CASE WHEN s.role = 'user' THEN CASE WHEN NOT cardbox.is_blank(s.content) THEN true END
@@ -44,14 +53,12 @@ AS $$
                CASE s.role WHEN 'user' THEN 2 ELSE 0 END AS rank, s.n
           FROM said s
         UNION ALL
-        SELECT NULL, false, k.call_id, l.n IS NOT NULL OR p.is_listed,
-               CASE WHEN l.n IS NULL AND NOT p.is_listed THEN true END,
+        SELECT NULL, false, k.call_id, p.is_listed, CASE WHEN NOT p.is_listed THEN true END,
                coalesce(l.n, CASE WHEN p.is_listed THEN after_event ELSE greatest(k.seq, after_event) END), 1, e.n
           FROM cardbox.task_events e
           JOIN cardbox.calls k ON k.tenant_id = tenant AND k.call_id = e.ref
           LEFT JOIN listed l ON l.id = k.call_id
-         CROSS JOIN LATERAL (
-                SELECT l.n IS NULL AND cardbox.is_listed_call(tenant, task, k.call_id, after_event) AS is_listed) AS p
+         CROSS JOIN LATERAL (SELECT l.n IS NOT NULL OR k.call_id IN (SELECT r.id FROM earlier r) AS is_listed) AS p
          WHERE e.tenant_id = tenant AND e.task_id = task AND e.n > after_event AND e.what = 'call'
            AND e.how IN ('completed', 'failed')
     ), numbered AS (
