@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/** A task. Later saves of a task may change only completion_status and updated_at. */
+/** A task. Later saves of a task may change only completion_status and updated_at; members for
+ * boxes that are NULL or false are not compared. */
 typedef struct cardbox_task {
     size_t struct_size;             /**< set by CARDBOX_TASK_INIT */
     const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
@@ -41,12 +42,21 @@ typedef struct cardbox_task {
     int64_t event_count;   /**< set by reads: number of the last event, see cardbox_task_follow */
     int32_t attempts; /**< set by reads: number of claims since the task last slept; claims that
                            released the task do not count */
+    const char *box_id; /**< UUID of the task's box, see cardbox_task_spawn. A save of a new task
+                           creates the box if it does not exist. NULL when read: the task gets a box
+                           when it next runs */
+    const char *context_box_id; /**< UUID of a box that the model reads before box_id, or NULL */
+    bool router; /**< true: the task waits for the next message after an answer, see
+                    cardbox_task_spawn */
+    const char *state; /**< set by reads: "running" (a worker has a lease), "waiting" (unfinished,
+                          without a lease), "failed" (the status is "failed" or "failed: ...") or
+                          "completed" (any other status) */
 } cardbox_task;
 
 #define CARDBOX_TASK_INIT                                                                          \
     {                                                                                              \
         sizeof(cardbox_task), NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, \
-            0                                                                                      \
+            0, NULL, NULL, false, NULL                                                             \
     }
 
 /** A message, which never changes after it was saved. The content of a message is in a sealed card

@@ -24,30 +24,43 @@ typedef struct cardbox_spawn {
     const char *goal;      /**< text of the first message of the role user; must not be blank */
     const char *goal_json; /**< `goal` as a JSON string */
     const char *parent_task_id;     /**< id of the parent, or NULL */
-    const char *system_prompt;      /**< a text, or NULL */
+    const char *system_prompt;      /**< a text; NULL or blank: "You are task ID.", with the id of
+                                       the task */
     const char *system_prompt_json; /**< `system_prompt` as a JSON string */
     const char *task_id; /**< NULL: a new id; a repeated call with the same task_id and goal_id
                             changes nothing */
     const char *goal_id; /**< id of the message with the goal; NULL: derived from the task's id */
+    const char *box_id;  /**< UUID of the task's box, which is created if it does not exist; NULL:
+                            a new box, or with a task_id a box whose id is derived from it */
+    const char *context_box_id; /**< UUID of a box that the model reads before the task's box, or
+                                   NULL */
+    bool router; /**< true: after an answer the task waits for the next message, until
+                    cardbox_task_finish or cardbox_task_cancel ends it */
 } cardbox_spawn;
 
 #define CARDBOX_SPAWN_INIT                                                                         \
     {                                                                                              \
-        sizeof(cardbox_spawn), NULL, NULL, NULL, NULL, NULL, NULL, NULL                            \
+        sizeof(cardbox_spawn), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false         \
     }
 
 /**
- * Creates a task with its first messages: a system message, if there is a system prompt, and the
- * goal. Workers may claim the task at once.
+ * Creates a task with its first messages, a system message and the goal, and the task's box. Workers
+ * may claim the task at once.
+ *
+ * The box holds what the model is given, in this order: the cards of the messages, except the start
+ * and end messages of calls, and for each call that has ended a card of type tool.result. When a
+ * turn of a worker begins, the messages that have arrived are appended to the box. The worker then
+ * builds the messages of its request from the cards of the context box, if there is one, and of the
+ * box. So cards that clients append to the box are read too. If the box was deleted or sealed when
+ * something is to be appended, the task fails.
  *
  * If `db` is a pool, waiting workers are notified. Otherwise workers find the task at their next
  * poll, or after cardbox_workers_wake.
  *
  * If the task exists, it does not change. If the task was created with the same task_id and goal_id
  * (both calls may pass NULL as goal_id), the call returns CARDBOX_OK, so that cardbox_task_spawn
- * can be repeated. The texts and the parents of the two calls are not compared. If the goal_id
- * differs, or the call has a system prompt and the task has none, the call returns
- * CARDBOX_CONFLICT.
+ * can be repeated. The texts, parents and boxes of the two calls are not compared. If the goal_id
+ * differs, the call returns CARDBOX_CONFLICT.
  *
  * @param task_id  receives the id of the new task, a UUIDv7; unchanged if spawn->task_id is set;
  * may be NULL
@@ -55,8 +68,8 @@ typedef struct cardbox_spawn {
  * @param tenant   the tenant
  * @param spawn    the task
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent); CARDBOX_CONFLICT;
- *         CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent or context box); CARDBOX_GONE (the box was
+ * deleted); CARDBOX_CONFLICT; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -101,6 +114,23 @@ CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
  */
 CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *task_id,
                                                const char *reason, cardbox_error *err);
+
+/**
+ * Ends an unfinished task, such as a router: its open calls fail, and later writes of its worker are
+ * rejected. After a lost connection the call is retried as cardbox_task_cancel is.
+ *
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param task_id  the task
+ * @param status   the completion status, up to CARDBOX_TASK_STATUS_MAX bytes; NULL: "success"
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT ("Task X is already completed");
+ * CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: that of the handle `db`.
+ */
+CARDBOX_API cardbox_status cardbox_task_finish(cardbox *db, const char *tenant, const char *task_id,
+                                               const char *status, cardbox_error *err);
 
 /**
  * Notifies the workers that wait for tasks of a tenant. Workers find tasks by polling too.

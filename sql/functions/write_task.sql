@@ -9,6 +9,8 @@
 --   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of a subtask
 --                then wakes the sleeping task.
 --
+-- The messages and results are appended to the task's box too, or if that is not possible yet, by begin_turn().
+--
 -- Returns the rows of save_ledger(). If one of these has a failure, nothing is written and the lease continues. If the
 -- lease is lost, or if nothing failed and `ending` is not 0, a row of kind 0 follows with one of these outcomes:
 --   3   This call has finished the task.
@@ -51,6 +53,10 @@ BEGIN
         bad := bad OR outcome > 3;
         RETURN NEXT;
     END LOOP;
+    IF NOT bad THEN
+        PERFORM cardbox.fill_task_box(tenant, task, ARRAY(
+            SELECT g.value ->> 'id' FROM jsonb_array_elements(write_task.messages) AS g));
+    END IF;
     IF bad OR ending = 0 THEN
         RETURN;
     END IF;

@@ -2,5 +2,6 @@
 -- $1 text  tenant
 -- $2 text  task
 SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at, t.updated_at,
-       t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts, NULL::json, t.events
+       t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts, NULL::json, t.events,
+       t.box_id::text, t.context_box_id::text, t.router
   FROM cardbox.tasks t WHERE t.tenant_id = $1::text AND t.task_id = $2::text

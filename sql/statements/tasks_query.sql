@@ -19,5 +19,6 @@ SELECT (l.task).task_id, (l.task).parent_task_id, (l.task).completion_status, (l
               JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND c.card_id = m.message_id
              WHERE m.tenant_id = $1::text AND m.task_id = (l.task).task_id AND m.role = 'user'
              ORDER BY m.seq LIMIT 1) END,
-       (l.task).events, l.total
+       (l.task).events, (l.task).box_id::text, (l.task).context_box_id::text,
+       (l.task).router, l.total
   FROM cardbox.list_tasks($1::text, $2::bool, $3::text, $4::text, $5::int8, $6::int8, $10::text, $7::int8, $8::int8) AS l

@@ -63,6 +63,9 @@ BUS_READS(ldg_task_save)
     task->prompt = input_json(&of, "systemPrompt");
     task->created_ms = input_integer(&of, "createdAt", 0);
     task->updated_ms = input_integer(&of, "updatedAt", 0);
+    task->box_id = input_text(&of, "boxId");
+    task->context_box_id = input_text(&of, "contextBoxId");
+    task->router = input_flag(&of, "router");
     saved->batch.tasks = task;
     saved->batch.task_count = 1;
     finish_save(in, &of, saved);

@@ -1,7 +1,7 @@
 /*
- * tasks.c: the abilities of task:*, which start, message, cancel and list tasks. For task:send and
- * task:cancel, an unknown or finished task is an output and not an error, because the caller is
- * often a model that must read the reason.
+ * tasks.c: the abilities of task:*, which start, message, end and list tasks. For task:send,
+ * task:cancel and task:finish, an unknown or finished task is an output and not an error, because
+ * the caller is often a model that must read the reason.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -22,7 +22,12 @@ BUS_READS(task_spawn)
                           .prompt = input_json(in, "systemPrompt"),
                           .system_id = uuid16_new(in->call->memory),
                           .goal = input_json(in, "goal"),
-                          .goal_id = uuid16_new(in->call->memory)};
+                          .goal_id = uuid16_new(in->call->memory),
+                          .box_id = input_text(in, "boxId"),
+                          .context_box_id = input_text(in, "contextBoxId"),
+                          .router = input_flag(in, "router")};
+    if (spawn->box_id.ptr == NULL)
+        spawn->box_id = uuid16_new(in->call->memory);
     if (in->status == CARDBOX_OK)
         in->status = task_spawn_check(spawn, in->err);
 }
@@ -41,7 +46,7 @@ BUS_RENDERS(task_spawn)
     return CARDBOX_OK;
 }
 
-/* --- send and cancel --- */
+/* --- send, cancel and finish --- */
 
 static cardbox_status render_done(buf *out, cardbox_status status, const cardbox_error *own)
 {
@@ -101,6 +106,34 @@ BUS_RENDERS(task_cancel)
     return render_done(out, task_change_status(rows, cancel->task_id, &own), &own);
 }
 
+typedef struct task_finish {
+    slice task_id, status;
+} task_finish;
+
+BUS_READS(task_finish)
+{
+    task_finish *finish = in->call->plan;
+    finish->task_id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
+    finish->status = input_text(in, "completionStatus");
+    if (finish->status.ptr == NULL)
+        finish->status = SLICE("success");
+    if (in->status == CARDBOX_OK)
+        in->status = task_finish_check(finish->task_id, finish->status, in->err);
+}
+
+BUS_BUILDS(task_finish)
+{
+    const task_finish *finish = call->plan;
+    task_finish_params(p, call->tenant, finish->task_id, finish->status);
+}
+
+BUS_RENDERS(task_finish)
+{
+    const task_finish *finish = call->plan;
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    return render_done(out, task_change_status(rows, finish->task_id, &own), &own);
+}
+
 /* --- active tasks --- */
 
 BUS_READS(task_active)
@@ -133,6 +166,7 @@ static const bus_ability TABLE[] = {
     BUS_ABILITY(task_spawn, TASKS, BUS_AGAIN | BUS_WAKES, task_spawn, task_spawn),
     BUS_ABILITY(task_send, TASKS, BUS_AGAIN | BUS_WAKES, task_send, task_send),
     BUS_ABILITY(task_cancel, TASKS, BUS_WAKES, task_cancel, task_cancel),
+    BUS_ABILITY(task_finish, TASKS, BUS_WAKES, task_finish, task_finish),
     BUS_ABILITY(task_active, TASKS, BUS_AGAIN, int64_t, tasks_active),
 };
 

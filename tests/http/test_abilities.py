@@ -164,6 +164,7 @@ GOOD = {
     "task:spawn": lambda: {"goal": "do it", "parentTaskId": a_task()["id"], "systemPrompt": "you"},
     "task:send": lambda: {"receiverId": a_task()["id"], "message": "go on"},
     "task:cancel": lambda: {"taskId": a_task()["id"], "reason": "no more"},
+    "task:finish": lambda: {"taskId": a_task()["id"], "completionStatus": "done"},
     "task:active": lambda: {"limit": 3},
 }
 
@@ -491,7 +492,7 @@ def test_pages():
 
 def test_the_life_of_a_task_in_the_ledger():
     task = a_task(createdAt=7000, updatedAt=7000)
-    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == task
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**task, "state": "waiting"}
     assert ask("ldg:task:get", {"taskId": "no"})["task"] is None
     first, last = a_message(task, timestamp=7002), a_message(task, role="system", timestamp=7001)
     listed = ask("ldg:msg:list", {"taskId": task["id"]})
@@ -505,7 +506,7 @@ def test_the_life_of_a_task_in_the_ledger():
     done = {**task, "completionStatus": "success", "updatedAt": 8000}
     ask("ldg:task:save", {"task": done})
     refused("ldg:task:save", {"task": task}, 409, "error", "")
-    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == done
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**done, "state": "completed"}
 
 
 def test_the_end_of_a_task_is_the_end_of_its_calls():
@@ -610,6 +611,56 @@ def test_the_task_manager():
     refused("task:spawn", {"goal": "x", "parentTaskId": "no"}, 404, "error", "Task not found: no")
 
 
+def test_the_first_message_of_a_task():
+    for given in ({}, {"systemPrompt": None}, {"systemPrompt": " \n"}):
+        spawned = ask("task:spawn", {"goal": "go", **given})["taskId"]
+        first = ask("ldg:msg:list", {"taskId": spawned})["messages"][0]
+        assert (first["role"], first["content"]) == ("system", f"You are task {spawned}."), first
+        assert ask("ldg:task:get", {"taskId": spawned})["task"]["systemPrompt"] == first["content"]
+
+
+def test_the_box_of_a_task():
+    context, mine = ask("box:create", {"card_ids": []})["box_id"], str(uuid.uuid4())
+    made = ask("task:spawn", {"goal": "go"})["taskId"]
+    assert ask("box:get", {"box_id": ask("ldg:task:get", {"taskId": made})["task"]["boxId"]})["version"] == 1
+    given = {"boxId": mine.upper(), "contextBoxId": context, "router": True}
+    spawned = ask("task:spawn", {"goal": "go", **given})["taskId"]
+    task = ask("ldg:task:get", {"taskId": spawned})["task"]
+    read = {"boxId": mine, "contextBoxId": context, "router": True, "state": "waiting"}
+    assert {name: task[name] for name in read} == read, task
+    active, = [t for t in ask("task:active", {})["tasks"] if t["id"] == spawned]
+    assert {name: active[name] for name in read} == read, active
+    ask("ldg:task:save", {"task": task})  # as read
+    ask("ldg:task:save", {"task": {name: None if name in read else task[name] for name in task}})
+    for other in ({"boxId": str(uuid.uuid4())}, {"contextBoxId": mine}):
+        refused("ldg:task:save", {"task": {**task, **other}}, 409, "error", "only its completionStatus")
+    again = ask("task:spawn", {"goal": "go", "boxId": mine})["taskId"]
+    assert ask("ldg:task:get", {"taskId": again})["task"]["boxId"] == mine, "a box may be that of two tasks"
+    for name in ("boxId", "contextBoxId"):
+        refused("task:spawn", {"goal": "x", name: "x" * 36}, 422, "invalid_input", f"{name} must be a UUID")
+    refused("task:spawn", {"goal": "x", "contextBoxId": str(uuid.uuid4())}, 404, "error", "context box not found")
+    refused("task:spawn", {"goal": "x", "contextBoxId": context}, 404, "error", "context box not found", tenant="other")
+    ask("box:delete", {"box_id": mine})
+    refused("task:spawn", {"goal": "x", "boxId": mine}, 410, "error", f"box {mine} was deleted")
+    saved = a_task(boxId=str(uuid.uuid4()), router=True)
+    assert ask("box:get", {"box_id": saved["boxId"]})["length"] == 0
+    assert ask("ldg:task:get", {"taskId": saved["id"]})["task"]["router"] is True
+
+
+def test_a_task_is_finished():
+    for given, status in (({}, "success"), ({"completionStatus": None}, "success"), ({"completionStatus": "failed: late"}, "failed: late")):
+        task = ask("task:spawn", {"goal": "go"})["taskId"]
+        assert ask("task:finish", {"taskId": task, **given}) == {"success": True}
+        found = ask("ldg:task:get", {"taskId": task})["task"]
+        assert found["completionStatus"] == status and found["state"] == ("failed" if ":" in status else "completed"), found
+        ended = {"success": False, "error": f"Task {task} is already completed"}
+        assert ask("task:finish", {"taskId": task}) == ended
+        assert ask("task:cancel", {"taskId": task, "reason": ""}) == ended
+    assert ask("task:finish", {"taskId": "no"}) == {"success": False, "error": "Task not found: no"}
+    refused("task:finish", {"taskId": task, "completionStatus": "null"}, 422, "invalid_input", "null")
+    refused("task:finish", {"taskId": task, "completionStatus": ""}, 422, "invalid_input", "")
+
+
 def test_contents_to_the_byte():
     body = b'{"card_id":"exact","content":{"b": 1.10, "a":12345678901234567890123, "\\u0000":"\\ud800"}}'
     assert call("card:add", body, expect=200)
@@ -639,7 +690,7 @@ def test_tenants():
     assert ask("ldg:task:query", {}, tenant="other") == {"tasks": [], "total": 0}
     assert ask("task:active", {}, tenant="other")["tasks"] == []
     for name, value in (("task:send", {"receiverId": task, "message": "x"}),
-                        ("task:cancel", {"taskId": task, "reason": "x"})):
+                        ("task:cancel", {"taskId": task, "reason": "x"}), ("task:finish", {"taskId": task})):
         assert ask(name, value, tenant="other") == {"success": False, "error": f"Task not found: {task}"}
     refused("task:spawn", {"goal": "x", "parentTaskId": task}, 404, "error", "", tenant="other")
     assert ask("card:list", {}, tenant="other")["cards"] == []

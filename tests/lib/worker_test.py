@@ -38,16 +38,19 @@ class Project:
                                     ability, json.dumps(value))
         return json.loads(done.stdout)
 
-    def spawn(self, goal, prompt=None, parent=None):
-        """Creates a task as task:spawn does, and notifies workers."""
+    def spawn(self, goal, prompt=None, parent=None, box=True, context=None, router=False):
+        """Creates a task as task:spawn does, but without the default system message, and notifies workers. If `box` is
+        False, the task has no box, like a task of an earlier release."""
         task = str(uuid.uuid4())
+        given = json.dumps({"parent": parent, "box": str(uuid.uuid4()) if box is True else box or None,
+                            "context": context, "router": router})
         contents = [("system", prompt), ("user", goal)] if prompt else [("user", goal)]
         messages = json.dumps([{"id": str(uuid.uuid4()), "role": role, "metadata": {
             "type": f"{role}.message", "role": role, "task_id": task}} for role, _ in contents])
         bodies = ",".join(literal(json.dumps({"__type__": "TextContent", "text": text})) + "::json"
                           for _, text in contents)
-        self.psql(f"SELECT cardbox.spawn_task({literal(self.name)}, {literal(task)}, "
-                  f"{literal(parent)}, {literal(json.dumps(prompt or ''))}::json, "
+        self.psql(f"SELECT cardbox.create_task({literal(self.name)}, {literal(task)}, "
+                  f"{literal(given)}::jsonb, {literal(json.dumps(prompt or ''))}::json, "
                   f"{literal(messages)}::jsonb, ARRAY[{bodies}]);"
                   f"SELECT cardbox.notify_workers(ARRAY[{literal(self.name)}])")
         return task
@@ -56,7 +59,8 @@ class Project:
         """Creates task-FIRST and the following ones, with goals "goal N", at one time."""
         content = "json_build_object('__type__', 'TextContent', 'text', 'goal ' || i)"
         self.psql(
-            f"SELECT count(cardbox.spawn_task({literal(self.name)}, 'task-' || i, NULL, '\"\"'::json, "
+            f"SELECT count(cardbox.create_task({literal(self.name)}, 'task-' || i, "
+            "jsonb_build_object('box', gen_random_uuid()), '\"\"'::json, "
             "jsonb_build_array(jsonb_build_object('id', 'goal-' || i, 'role', 'user', 'metadata', "
             "jsonb_build_object('type', 'user.message', 'role', 'user', 'task_id', 'task-' || i))), "
             f"ARRAY[{content}])) FROM generate_series({first}, {first + count - 1})"

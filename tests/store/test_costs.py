@@ -87,10 +87,11 @@ INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, v
 VALUES ('{t}', '{deep}', '00000000-0000-0000-0003-000000000256', 64 * 256, 64 * 257, 1, '[]', '[]', now(), now());
 
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
-                           messages, last_user, wake_at, lease_owner, lease_epoch)
+                           messages, last_user, wake_at, lease_owner, lease_epoch, box_id, boxed, has_gap)
 SELECT '{t}', 'task-' || n, CASE WHEN n > 0 THEN 'task-0' END, CASE WHEN n % 2 = 1 THEN 'success' END, '"be good"', n, n,
        CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, CASE WHEN n = 0 THEN {n} ELSE 0 END, 0,
-       CASE WHEN n % 2 = 0 THEN now() - interval '1 second' END, CASE WHEN n < 2 * {batch} AND n % 2 = 0 THEN 'worker' END, 1
+       CASE WHEN n % 2 = 0 THEN now() - interval '1 second' END, CASE WHEN n < 2 * {batch} AND n % 2 = 0 THEN 'worker' END, 1,
+       '{box}', CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, false
   FROM generate_series(0, {n} - 1) AS n;
 INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
 SELECT '{t}', 'message-' || n, '1', '{{}}', now(), true FROM generate_series(0, {n} - 1) AS n;
@@ -335,7 +336,9 @@ def all_cases(t, n):
     yield "task_cancel", f"{T}, 'task-0', '\"no\"'", BATCH
     yield "task_get", f"{T}, 'task-0'", 1
     yield "task_send", f"{T}, 'task-0', 'new-1', '{{\"text\": \"x\"}}', '{{}}'", 1
-    yield "task_spawn", f"{T}, 'new', 'task-0', '\"be good\"', '{messages.replace('task-0', 'new')}', {contents}", BATCH
+    yield "task_spawn", f"{T}, 'new', '{{\"parent\": \"task-0\", \"box\": \"{BOX}\", \"context\": \"{BOX}\"}}', '\"be good\"', '{messages.replace('task-0', 'new')}', {contents}", BATCH
+    yield "task_finish", f"{T}, 'task-0', 'success'", BATCH
+    yield "task_turn", f"{T}, 'task-0', 1, '00000000-0000-0000-0002-000000000001'", BATCH
     yield "task_chunk", f"{T}, 'task-0', 1, 'new', 1, '\"x\"'", BATCH
     yield "tasks_active", f"{T}, 50", 50
     yield "tasks_claim", f"ARRAY[{T}], 'other', 15000, 8, 5, false", 2 * BATCH
@@ -348,7 +351,6 @@ def all_cases(t, n):
     yield "tasks_query", f"{T}, true, NULL, NULL, NULL, NULL, 100, 0, false, NULL", n
     yield "messages_export", f"{T}, NULL, NULL, 100", BATCH
     yield "messages_list", f"{T}, 'task-0', 100, 0", BATCH
-    yield "messages_read", f"{T}, 'task-0', 0, 100", BATCH
     yield "calls_export", f"{T}, NULL, NULL, NULL, 100", BATCH
     yield "calls_list", f"{T}, 'task-0', -1, -1, 100", BATCH
     yield "gc_batch", f"0, {BATCH}", BATCH

@@ -52,7 +52,7 @@ def test_three_calls_one_of_which_fails():
     assert second[:2] == first and second[2]["content"] == "Let me see"
     assert [call["function"]["name"] for call in second[2]["tool_calls"]] == ["add", "fail"]
     assert [(m["role"], m["content"]) for m in second[3:]] == [
-        ("tool", '{"sum": 3}'), ("tool", '{"error":"exit status 3: it is broken"}')], second[3:]
+        ("tool", '{"sum": 3}'), ("tool", 'status: failed\n{"error":"exit status 3: it is broken"}')], second[3:]
     assert third[:len(second)] == second, "the beginning of a context never changes"
     assert json.loads(third[-1]["content"]) == {"x": "\u00e9 \"quoted\""}, third[-1]
     assert [t["function"]["name"] for t in server.requests[0].body["tools"]] == ["add", "fail", "ns__echo"]
@@ -502,17 +502,18 @@ def test_a_subtask_reports_to_its_parent():
     """The parent spawns the subtask, sleeps, is resumed by its message, and finishes."""
     def model(request):
         if request.user == "count the files":
-            parent = re.search(r"Task ([^ ]+) gave you", request.messages[0]["content"]).group(1)
+            parent = re.search(r"report to ([^ ]+)", request.messages[0]["content"]).group(1)
             return says("sent") if request.results else calls(
                 ("task__send", {"receiverId": parent, "message": "there are 12 files"}), before=1)
         if request.user == "there are 12 files":
             return says("twelve, says my helper")
         if request.results:
             return says("I wait for it")
-        return calls(("task__spawn", {"goal": "count the files", "systemPrompt": "You count"}))
+        own = re.fullmatch(r"You are task (.+)\.", request.messages[0]["content"]).group(1)
+        return calls(("task__spawn", {"goal": "count the files", "systemPrompt": f"report to {own}"}))
 
     server, project = ModelServer(model), Project()
-    task = project.spawn("how many files are there?")
+    task = project.invoke("task:spawn", {"goal": "how many files are there?"})["taskId"]
     worker = Worker(project, server, None, "--allow-abilities", "task:spawn,task:send")
     project.await_status(task, "success")
     child = next(row for row in project.tasks() if row["task_id"] != task)
@@ -521,9 +522,9 @@ def test_a_subtask_reports_to_its_parent():
     server.check()
     assert child["parent_task_id"] == task
     assert [text for _, text in project.texts(task)] == [
-        "how many files are there?", "", "🔧 Calling task:spawn...", "✓ task:spawn completed",
+        f"You are task {task}.", "how many files are there?", "", "🔧 Calling task:spawn...", "✓ task:spawn completed",
         "I wait for it", "there are 12 files", "twelve, says my helper"], project.texts(task)
-    assert project.texts(child["task_id"])[0] == ("system", "You count")
+    assert project.texts(child["task_id"])[0] == ("system", f"report to {task}")
 
 
 def test_a_subtask_that_says_nothing_ends_its_parent_too():
@@ -602,6 +603,10 @@ def test_more_calls_than_a_page():
                                    updated_at, start_message_id, seq)
         SELECT 'acme', 'call-' || n, '{task}', 'card:get', '"{{}}"', 'completed', to_json(n::text),
                CASE WHEN n < 1200 THEN 7 ELSE n END, n, 'said-' || n, 11 + 2 * n FROM generate_series(1, {count}) AS n;
+        INSERT INTO cardbox.task_events (tenant_id, task_id, n, what, ref, how, at)
+        SELECT 'acme', '{task}', 10 + 2 * n, 'message', 'said-' || n, 'assistant', n FROM generate_series(1, {count}) AS n
+         UNION ALL
+        SELECT 'acme', '{task}', 11 + 2 * n, 'call', 'call-' || n, 'completed', n FROM generate_series(1, {count}) AS n;
         UPDATE cardbox.tasks SET events = 100000 WHERE task_id = '{task}'""")
     project.send(task, "go on")
     worker = Worker(project, server)

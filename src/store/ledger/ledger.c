@@ -51,6 +51,25 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
     return status;
 }
 
+cardbox_status ledger_check_box_id(const char *what, slice id, cardbox_error *err)
+{
+    uuid16 parsed;
+    if (id.ptr == NULL || uuid16_parse(&parsed, id))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.*s\"", what, error_shown(id),
+                     id.ptr);
+}
+
+cardbox_status ledger_check_status(slice text, cardbox_error *err)
+{
+    if (slice_equal(text, SLICE("null")))
+        return error_set(
+            err, CARDBOX_INVALID,
+            "completionStatus is the text \"null\", which a query takes for active: leave "
+            "it out, or say how the task ended");
+    return check_id_slice("completionStatus", text, CARDBOX_TASK_STATUS_MAX, err);
+}
+
 static cardbox_status check_task(const task_input *t, cardbox_error *err)
 {
     cardbox_status status = check_id_slice("id", t->task_id, CARDBOX_CARD_ID_MAX, err);
@@ -58,15 +77,14 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
         status = check_optional_id("parentTaskId", t->parent_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK && t->parent_id.ptr != NULL && slice_equal(t->parent_id, t->task_id))
         status = error_set(err, CARDBOX_INVALID, "parentTaskId names the task itself");
-    if (status == CARDBOX_OK)
-        status = check_optional_id("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
-    if (status == CARDBOX_OK && slice_equal(t->status, SLICE("null")))
-        status = error_set(
-            err, CARDBOX_INVALID,
-            "completionStatus is the text \"null\", which a query takes for active: leave "
-            "it out, or say how the task ended");
+    if (status == CARDBOX_OK && t->status.ptr != NULL)
+        status = ledger_check_status(t->status, err);
     if (status == CARDBOX_OK)
         status = ledger_check_text("systemPrompt", t->prompt, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_box_id("boxId", t->box_id, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_box_id("contextBoxId", t->context_box_id, err);
     if (status == CARDBOX_OK)
         status = ledger_check_ms("createdAt", t->created_ms, err);
     return status == CARDBOX_OK ? ledger_check_ms("updatedAt", t->updated_ms, err) : status;
@@ -201,6 +219,10 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
         begin_object(&json, i, tasks[i].task_id);
         put_member(&json, "parent", tasks[i].parent_id);
         put_member(&json, "status", tasks[i].status);
+        put_member(&json, "box", tasks[i].box_id);
+        put_member(&json, "context", tasks[i].context_box_id);
+        if (tasks[i].router)
+            buf_text(&json, ",\"router\":true");
         put_ms(&json, "created", true, tasks[i].created_ms);
         put_ms(&json, "updated", true, tasks[i].updated_ms);
         buf_char(&json, '}');

@@ -20,6 +20,8 @@ typedef struct task_input {
     slice status; /* ptr NULL: active */
     slice prompt; /* token */
     int64_t created_ms, updated_ms;
+    slice box_id, context_box_id; /* UUIDs; the box is created if it does not exist */
+    bool router;                  /* false: not given */
 } task_input;
 
 typedef struct message_input {
@@ -60,6 +62,12 @@ cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 /* Checks a JSON string token of up to CARDBOX_CONTENT_MAX bytes. */
 cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *err);
 
+/* Checks the completion status of a finished task. */
+cardbox_status ledger_check_status(slice text, cardbox_error *err);
+
+/* Checks the id of a box, if it is given. */
+cardbox_status ledger_check_box_id(const char *what, slice id, cardbox_error *err);
+
 /* Checks a time in milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
 
@@ -91,7 +99,9 @@ typedef enum ledger_outcome {
     LEDGER_FINISHED = 9,   /* refused, because the task is finished */
     LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
     LEDGER_ASLEEP = 11,    /* a worker's write has put the task to sleep, or released it */
-    LEDGER_GIVEN_UP = 12   /* the task was claimed too often, and has failed */
+    LEDGER_GIVEN_UP = 12,  /* the task was claimed too often, and has failed */
+    LEDGER_BOX_DELETED = 13, /* the box for a new task was deleted */
+    LEDGER_NO_CONTEXT_BOX = 14 /* the context box for a new task does not exist */
 } ledger_outcome;
 
 enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 }; /* kinds */
@@ -124,7 +134,13 @@ typedef struct task_row {
     bool has_wake;
     int64_t wake_micros; /* when the lease ends or, without a lease, when the task becomes due */
     int32_t attempts;
+    slice box_id, context_box_id; /* UUIDs; ptr NULL: none */
+    bool router;
 } task_row;
+
+/* Returns the state of a task, as tasks_query filters it: "running", "waiting" or "failed"; for
+ * other finished tasks "completed". */
+const char *task_row_state(const task_row *task);
 
 /* STATEMENT_task_get: one row or none. */
 void task_get_params(params *p, slice tenant, slice task_id);
@@ -190,7 +206,7 @@ void message_json(buf *out, const message_row *message);
 void call_json(buf *out, const call_row *call);
 
 /* Appends a task as the ability task:active returns it: id, parentTaskId, goal, createdAt,
- * updatedAt, messageCount. */
+ * updatedAt, messageCount, and the members that task_json appends for the state and the boxes. */
 void active_task_json(buf *out, const task_row *task);
 
 #endif

@@ -106,6 +106,10 @@ static bool fill_task(void *entry, arena *memory, const store_rows *rows, int at
     out->message_count = row.messages;
     out->event_count = row.events;
     out->attempts = row.attempts;
+    out->box_id = row.box_id.ptr;
+    out->context_box_id = row.context_box_id.ptr;
+    out->router = row.router;
+    out->state = is_task ? task_row_state(&row) : NULL;
     return is_task;
 }
 

@@ -87,6 +87,9 @@ cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const ca
             .prompt = ledger_token(memory, t->system_prompt, t->system_prompt_json),
             .created_ms = t->created_at,
             .updated_ms = t->updated_at,
+            .box_id = slice_of(t->box_id),
+            .context_box_id = slice_of(t->context_box_id),
+            .router = t->router,
         };
     }
     *out = made;

@@ -18,6 +18,9 @@ enum task_column {
     TASK_COL_ATTEMPTS,
     TASK_COL_GOAL,
     TASK_COL_EVENTS,
+    TASK_COL_BOX,
+    TASK_COL_CONTEXT_BOX,
+    TASK_COL_ROUTER,
     TASK_COL_TOTAL /* only of tasks_query */
 };
 
@@ -143,8 +146,22 @@ bool task_row_read(task_row *out, const store_rows *rows, int row)
         .has_wake = !rows_null(rows, row, TASK_COL_WAKE),
         .wake_micros = rows_micros(rows, row, TASK_COL_WAKE),
         .attempts = rows_int4(rows, row, TASK_COL_ATTEMPTS),
+        .box_id = rows_text(rows, row, TASK_COL_BOX),
+        .context_box_id = rows_text(rows, row, TASK_COL_CONTEXT_BOX),
+        .router = !rows_null(rows, row, TASK_COL_ROUTER) && rows_bool(rows, row, TASK_COL_ROUTER),
     };
     return out->task_id.ptr != NULL;
+}
+
+const char *task_row_state(const task_row *task)
+{
+    static const slice FAILED = {"failed", 6};
+    slice status = task->status;
+    if (status.ptr == NULL)
+        return task->owner.ptr != NULL ? "running" : "waiting";
+    bool failed = status.len >= FAILED.len && memcmp(status.ptr, FAILED.ptr, FAILED.len) == 0 &&
+                  (status.len == FAILED.len || status.ptr[FAILED.len] == ':');
+    return failed ? "failed" : "completed";
 }
 
 bool message_row_read(message_row *out, const store_rows *rows, int row)
@@ -199,6 +216,15 @@ static void begin_object(buf *out, slice id)
     buf_member_text(out, "id", id);
 }
 
+static void add_state(buf *out, const task_row *task)
+{
+    add_text(out, "state", slice_of(task_row_state(task)));
+    add_text(out, "boxId", task->box_id);
+    add_text(out, "contextBoxId", task->context_box_id);
+    if (task->router)
+        buf_member(out, "router", SLICE("true"));
+}
+
 void task_json(buf *out, const task_row *task)
 {
     begin_object(out, task->task_id);
@@ -209,6 +235,7 @@ void task_json(buf *out, const task_row *task)
     add_token(out, "systemPrompt", task->prompt);
     buf_member_int(out, "createdAt", task->created_ms);
     buf_member_int(out, "updatedAt", task->updated_ms);
+    add_state(out, task);
     buf_char(out, '}');
 }
 
@@ -246,5 +273,6 @@ void active_task_json(buf *out, const task_row *task)
     buf_member_int(out, "createdAt", task->created_ms);
     buf_member_int(out, "updatedAt", task->updated_ms);
     buf_member_int(out, "messageCount", task->messages);
+    add_state(out, task);
     buf_char(out, '}');
 }

@@ -76,6 +76,9 @@ static const member TASK[] = {
     {"system_prompt", MEMBER_TOKEN, REQUIRED, AT(task.prompt), 0},
     {"created_at", MEMBER_MS, REQUIRED | PAST, AT(task.created_ms), 0},
     {"updated_at", MEMBER_MS, REQUIRED, AT(task.updated_ms), 0},
+    {"box_id", MEMBER_TEXT, 0, AT(task.box_id), UUID_TEXT_SIZE},
+    {"context_box_id", MEMBER_TEXT, 0, AT(task.context_box_id), UUID_TEXT_SIZE},
+    {"router", MEMBER_BOOL, 0, AT(task.router), 0},
     {.name = NULL},
 };
 

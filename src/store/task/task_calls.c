@@ -17,9 +17,9 @@ cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_err
     return status == CARDBOX_OK ? work_notify(db, slice_of(tenant), err) : status;
 }
 
-/* Sets the ids that the caller did not choose. The ids of the messages are derived from the task's
- * id or the goal's id, so that a retry with the same ids uses the same ids of messages. */
-static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
+/* Sets the ids that the caller did not choose. The ids of the box and of the messages are derived
+ * from the task's id or the goal's id, so that a retry uses the same ids. */
+static void complete_ids(task_spawn *out, char ids[4][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
 {
     cardbox_uuid7(ids[0]);
@@ -28,6 +28,8 @@ static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
     out->goal_id = slice_of(spawn->goal_id == NULL ? ids[1] : spawn->goal_id);
     cardbox_uuid7_from_key(ids[2], out->goal_id.ptr, "system");
     out->system_id = slice_of(ids[2]);
+    cardbox_uuid7_from_key(ids[3], out->task_id.ptr, "box");
+    out->box_id = slice_of(spawn->box_id == NULL ? ids[3] : spawn->box_id);
 }
 
 static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, client_safety safety,
@@ -50,7 +52,7 @@ cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
                                   const cardbox_spawn *spawn, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
-    char ids[3][CARDBOX_UUID_SIZE];
+    char ids[4][CARDBOX_UUID_SIZE];
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK && (spawn == NULL || spawn->struct_size < sizeof(*spawn)))
         status = error_set(err, CARDBOX_INVALID, "spawn was not made by CARDBOX_SPAWN_INIT");
@@ -61,6 +63,8 @@ cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
         .parent_id = slice_of(spawn->parent_task_id),
         .prompt = ledger_token(&memory, spawn->system_prompt, spawn->system_prompt_json),
         .goal = ledger_token(&memory, spawn->goal, spawn->goal_json),
+        .context_box_id = slice_of(spawn->context_box_id),
+        .router = spawn->router,
     };
     complete_ids(&made, ids, spawn);
     client_safety safety = spawn->task_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
@@ -135,6 +139,25 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
         status = run_change(db, STATEMENT_task_cancel, &p, RUN_AGAIN, slice_of(task_id), err);
     }
     arena_reset(&memory);
+    if (status == CARDBOX_OK)
+        work_wake(db, slice_of(tenant));
+    return status;
+}
+
+cardbox_status cardbox_task_finish(cardbox *db, const char *tenant, const char *task_id,
+                                   const char *completion_status, cardbox_error *err)
+{
+    params p = PARAMS_INIT;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
+    slice word = slice_of(completion_status == NULL ? "success" : completion_status);
+    if (status == CARDBOX_OK)
+        status = task_finish_check(slice_of(task_id), word, err);
+    if (status != CARDBOX_OK)
+        return status;
+    task_finish_params(&p, slice_of(tenant), slice_of(task_id), word);
+    status = run_change(db, STATEMENT_task_finish, &p, RUN_AGAIN, slice_of(task_id), err);
     if (status == CARDBOX_OK)
         work_wake(db, slice_of(tenant));
     return status;

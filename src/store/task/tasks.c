@@ -20,19 +20,32 @@ static cardbox_status check_said(const char *what, slice token, cardbox_error *e
     return status;
 }
 
-static size_t first_messages(message_input out[2], const task_spawn *spawn)
+static void first_messages(message_input out[2], const task_spawn *spawn, slice prompt)
 {
-    size_t count = 0;
-    if (spawn->prompt.ptr != NULL && spawn->prompt.len > 2)
-        out[count++] = (message_input){.message_id = spawn->system_id,
-                                       .task_id = spawn->task_id,
-                                       .role = SLICE("system"),
-                                       .content = spawn->prompt};
-    out[count++] = (message_input){.message_id = spawn->goal_id,
-                                   .task_id = spawn->task_id,
-                                   .role = SLICE("user"),
-                                   .content = spawn->goal};
-    return count;
+    out[0] = (message_input){.message_id = spawn->system_id,
+                             .task_id = spawn->task_id,
+                             .role = SLICE("system"),
+                             .content = prompt};
+    out[1] = (message_input){.message_id = spawn->goal_id,
+                             .task_id = spawn->task_id,
+                             .role = SLICE("user"),
+                             .content = spawn->goal};
+}
+
+/* Appends the system prompt as a token. The default names the task's id, which an agent needs if
+ * other tasks are to send it messages. */
+static void put_prompt(buf *out, const task_spawn *spawn)
+{
+    buf text = BUF_INIT(2 * (size_t)CARDBOX_CARD_ID_MAX);
+    if (spawn->prompt.ptr != NULL && !content_is_blank(scan_inside(spawn->prompt))) {
+        buf_slice(out, spawn->prompt);
+        return;
+    }
+    buf_text(&text, "You are task ");
+    buf_slice(&text, spawn->task_id);
+    buf_char(&text, '.');
+    buf_json_string(out, buf_as_slice(&text));
+    buf_free(&text);
 }
 
 cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
@@ -50,18 +63,44 @@ cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
     if (status == CARDBOX_OK)
         status = check_id_slice("the id of the system message", spawn->system_id,
                                 CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_box_id("boxId", spawn->box_id, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_box_id("contextBoxId", spawn->context_box_id, err);
     return status;
+}
+
+/* Adds the parameter `given` of the function create_task. */
+static void put_given(params *p, const task_spawn *spawn)
+{
+    buf given = BUF_INIT(p->bytes.max);
+    buf_text(&given, "{\"router\":");
+    buf_text(&given, spawn->router ? "true" : "false");
+    if (spawn->parent_id.ptr != NULL)
+        buf_member_text(&given, "parent", spawn->parent_id);
+    if (spawn->box_id.ptr != NULL)
+        buf_member_text(&given, "box", spawn->box_id);
+    if (spawn->context_box_id.ptr != NULL)
+        buf_member_text(&given, "context", spawn->context_box_id);
+    buf_char(&given, '}');
+    params_jsonb(p, buf_as_slice(&given));
+    params_made_of(p, &given);
+    buf_free(&given);
 }
 
 void task_spawn_params(params *p, const task_spawn *spawn)
 {
     message_input messages[2];
-    size_t count = first_messages(messages, spawn);
+    buf prompt = BUF_INIT(p->bytes.max);
+    put_prompt(&prompt, spawn);
+    first_messages(messages, spawn, buf_as_slice(&prompt));
     params_text(p, spawn->tenant);
     params_text(p, spawn->task_id);
-    params_text_or_null(p, spawn->parent_id);
-    params_text(p, spawn->prompt.ptr == NULL ? SLICE("\"\"") : spawn->prompt);
-    ledger_put_messages(p, messages, count);
+    put_given(p, spawn);
+    params_text(p, buf_as_slice(&prompt));
+    params_made_of(p, &prompt);
+    ledger_put_messages(p, messages, 2);
+    buf_free(&prompt);
 }
 
 static ledger_outcome only_outcome(const store_rows *rows)
@@ -79,6 +118,12 @@ cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn
     if (outcome == LEDGER_NO_TASK)
         return error_set(err, CARDBOX_NOT_FOUND, "Task not found: %.*s", (int)parent.len,
                          parent.ptr);
+    if (outcome == LEDGER_BOX_DELETED)
+        return error_set(err, CARDBOX_GONE, "box %.*s was deleted", (int)spawn->box_id.len,
+                         spawn->box_id.ptr);
+    if (outcome == LEDGER_NO_CONTEXT_BOX)
+        return error_set(err, CARDBOX_NOT_FOUND, "context box not found: %.*s",
+                         (int)spawn->context_box_id.len, spawn->context_box_id.ptr);
     return error_set(err, CARDBOX_CONFLICT, "task %.*s exists", (int)id.len, id.ptr);
 }
 
@@ -115,6 +160,19 @@ void task_cancel_params(params *p, slice tenant, slice task_id, slice reason)
     params_text(p, tenant);
     params_text(p, task_id);
     params_text(p, reason);
+}
+
+cardbox_status task_finish_check(slice task_id, slice status, cardbox_error *err)
+{
+    cardbox_status checked = check_id_slice("taskId", task_id, CARDBOX_CARD_ID_MAX, err);
+    return checked == CARDBOX_OK ? ledger_check_status(status, err) : checked;
+}
+
+void task_finish_params(params *p, slice tenant, slice task_id, slice status)
+{
+    params_text(p, tenant);
+    params_text(p, task_id);
+    params_text(p, status);
 }
 
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err)

@@ -16,10 +16,13 @@
 typedef struct task_spawn {
     slice tenant, task_id;
     slice parent_id; /* ptr NULL: none */
-    slice prompt;    /* token; ptr NULL or an empty string: the task has no system message */
+    slice prompt;    /* token; ptr NULL or blank: "You are task ID." */
     slice system_id; /* id of the system message */
     slice goal;      /* token */
     slice goal_id;   /* id of the message with the goal */
+    slice box_id;    /* UUID of the task's box, which is created if it does not exist */
+    slice context_box_id; /* UUID of a box that exists; ptr NULL: none */
+    bool router;
 } task_spawn;
 
 cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err);
@@ -40,7 +43,11 @@ void task_send_params(params *p, const task_send *send);
 /* STATEMENT_task_cancel. `reason` is a token. */
 void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
-/* The status of task_send and task_cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
+/* STATEMENT_task_finish. */
+cardbox_status task_finish_check(slice task_id, slice status, cardbox_error *err);
+void task_finish_params(params *p, slice tenant, slice task_id, slice status);
+
+/* The status of task_send, task_cancel and task_finish: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
  * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The message texts
  * are part of the interface of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);

@@ -146,33 +146,70 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id
     return status;
 }
 
-/* --- reading --- */
+/* --- the beginning of a turn --- */
 
-cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
-                         cardbox_error *err)
+static cardbox_status turn_status(int outcome, const task_turn *turn, slice task_id,
+                                  cardbox_error *err)
 {
-    params p = PARAMS_INIT;
-    task_get_params(&p, tenant, task_id);
-    return client_run(db, STATEMENT_task_get, &p, RUN_AGAIN, out, err);
+    enum { TURN_FILLED = 1, TURN_NO_BOX = 3 };
+    if (outcome == TURN_FILLED)
+        return CARDBOX_OK;
+    if (outcome == LEDGER_LEASE_LOST)
+        return lease_lost(task_id, err);
+    if (outcome == TURN_NO_BOX)
+        return error_set(err, CARDBOX_GONE, "the task's box %s was deleted", turn->box_id);
+    if (outcome == LEDGER_NO_CONTEXT_BOX)
+        return error_set(err, CARDBOX_NOT_FOUND, "the task's context box %s does not exist",
+                         turn->context_box_id);
+    return error_set(err, CARDBOX_CONFLICT, "the task's box %s can't be changed", turn->box_id);
 }
 
-cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
-                             int64_t after, int64_t limit, cardbox_error *err)
+static int64_t version_or_none(const store_rows *rows, int column)
 {
-    params p = PARAMS_INIT;
-    params_text(&p, tenant);
-    params_text(&p, task_id);
-    params_int8(&p, after);
-    params_int8(&p, limit);
-    return client_run(db, STATEMENT_messages_read, &p, RUN_AGAIN, out, err);
+    return rows_null(rows, 0, column) ? 0 : rows_int8(rows, 0, column);
 }
 
-cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
-                          const call_row *after, int64_t limit, cardbox_error *err)
+cardbox_status work_turn(task_turn *out, cardbox *db, const task_lease *lease, cardbox_error *err)
 {
+    enum {
+        OUTCOME,
+        BOX,
+        VERSION,
+        CONTEXT_BOX,
+        CONTEXT_VERSION,
+        SEEN,
+        IS_ASKED,
+        IS_ROUTER,
+        HAS_MESSAGE
+    };
+    store_rows *rows = NULL;
     params p = PARAMS_INIT;
-    calls_list_params(&p, tenant, task_id, after, limit);
-    return client_run(db, STATEMENT_calls_list, &p, RUN_AGAIN, out, err);
+    uuid16 new_box;
+    *out = (task_turn){.version = 0};
+    uuid16_v7(&new_box);
+    params_text(&p, lease->tenant);
+    params_text(&p, lease->task_id);
+    params_int8(&p, lease->epoch);
+    params_uuid(&p, &new_box);
+    cardbox_status status = client_run(db, STATEMENT_task_turn, &p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK && !rows_null(rows, 0, BOX)) {
+        uuid16 box = rows_uuid(rows, 0, BOX);
+        uuid16_format(out->box_id, &box);
+        if (!rows_null(rows, 0, CONTEXT_BOX)) {
+            box = rows_uuid(rows, 0, CONTEXT_BOX);
+            uuid16_format(out->context_box_id, &box);
+        }
+        out->version = version_or_none(rows, VERSION);
+        out->context_version = version_or_none(rows, CONTEXT_VERSION);
+        out->seen = rows_int8(rows, 0, SEEN);
+        out->is_asked = rows_bool(rows, 0, IS_ASKED);
+        out->is_router = rows_bool(rows, 0, IS_ROUTER);
+        out->has_message = rows_bool(rows, 0, HAS_MESSAGE);
+    }
+    if (status == CARDBOX_OK)
+        status = turn_status(rows_int4(rows, 0, OUTCOME), out, lease->task_id, err);
+    rows_free(rows);
+    return status;
 }
 
 cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err)

@@ -1,7 +1,7 @@
 /*
- * agent.c: runs the turns of a task. A turn reads the whole task from the ledger, sends a request
- * to the model, and runs the tool calls of the answer. Since each turn reads the task, a task that
- * another worker began, or that got a message in the meantime, is no special case.
+ * agent.c: runs the turns of a task. A turn reads the task's boxes, sends a request to the model,
+ * and runs the tool calls of the answer. Since each turn reads the whole boxes, a task that another
+ * worker began, or that got a message in the meantime, is no special case.
  */
 #include "worker/agent/agent.h"
 #include "app/json_text.h"
@@ -20,7 +20,7 @@ enum {
 
 typedef struct turn {
     agent *a;
-    dialogue dialogue;
+    agent_input input;
     completion answer;
     char message_id[UUID_TEXT_SIZE];                     /* message id of the answer */
     char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* ledger ids of the answer's tool calls */
@@ -35,7 +35,8 @@ typedef struct turn {
 static bool is_final(cardbox_status status)
 {
     return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
-           status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
+           status == CARDBOX_NOT_FOUND || status == CARDBOX_GONE || status == CARDBOX_CONFLICT ||
+           status == CARDBOX_INTERNAL;
 }
 
 /* Handles an error of the ledger. If is_final() is true for the error, tries to end the task as
@@ -76,16 +77,19 @@ agent_end agent_write(agent *a, task_write *write)
 }
 
 /* Returns a write that ends the task, with success if `failure` is NULL. A success does not end the
- * task while a newer message of a user is unanswered or a subtask is unfinished. */
+ * task while a newer message of a user is unanswered or a subtask is unfinished. A router waits for
+ * the next message instead of ending with success. */
 static task_write ending_write(turn *t, const char *failure)
 {
     bool is_success = failure == NULL;
 
+    if (is_success && t->input.turn.is_router)
+        return (task_write){.ending = CARDBOX_SLEEPS, .seen = t->input.turn.seen};
     format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s",
                 is_success ? "success" : "failed: ", is_success ? "" : failure);
     return (task_write){.ending = CARDBOX_FINISHED,
                         .status = slice_of(t->a->status),
-                        .seen = is_success ? t->dialogue.seen : -1,
+                        .seen = is_success ? t->input.turn.seen : -1,
                         .awaits = is_success};
 }
 
@@ -105,21 +109,27 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
-/* The member "seen" of the metadata is the sequence number of the newest message of the task when
- * the request was built. A message that arrived during the request has a larger number: dialogue.c
- * orders a user's message with a larger number after the answer. */
+/* The request had the messages of the task's box at the version "box_version", after those of the
+ * context box at its version. The member "seen" is the number of the task's last event when the
+ * request was built. A user's message with a larger number comes after the answer in the box: see
+ * task_items.sql. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
-    json_t *usage = NULL;
+    const task_turn *read = &t->input.turn;
+    json_t *usage = NULL, *metadata;
 
     if (answer->total_tokens >= 0)
         usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
                           "completion_tokens", (json_int_t)answer->completion_tokens,
                           "total_tokens", (json_int_t)answer->total_tokens);
-    buf_json_take(out, json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
-                                 "finish_reason", answer->finish_reason, "seen",
-                                 (json_int_t)t->dialogue.seen, "usage", usage));
+    metadata = json_pack("{s:s, s:s, s:I, s:I, s:o*}", "model", t->a->shared->model->name,
+                         "finish_reason", answer->finish_reason, "box_version",
+                         (json_int_t)read->version, "seen", (json_int_t)read->seen, "usage", usage);
+    if (read->context_version > 0)
+        json_object_set_new(metadata, "context_box_version",
+                            json_integer((json_int_t)read->context_version));
+    buf_json_take(out, metadata);
 }
 
 /* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id,
@@ -230,7 +240,7 @@ static void restart_preview(void *arg, const char *reason)
 static model_end ask_model(turn *t)
 {
     agent *a = t->a;
-    slice messages = buf_as_slice(&t->dialogue.messages);
+    slice messages = slice_of(cardbox_context_json(t->input.context));
     buf request = BUF_INIT(messages.len + a->shared->tools_json.len + METADATA_MAX);
     model_watch watch = {.on_text = add_preview_text,
                          .on_retry = restart_preview,
@@ -250,6 +260,18 @@ static model_end ask_model(turn *t)
     return end;
 }
 
+/* Ends the task, if another worker could not continue it either. */
+static agent_end end_after_load_error(turn *t, const cardbox_error *err)
+{
+    if (err->lease_lost) {
+        atomic_fetch_or(&t->a->stop, STOP_LOST);
+        return AGENT_LOST;
+    }
+    if (is_final(err->status))
+        return end_task(t, err->message);
+    return fail_after_error(t->a, "task_load_failed", err);
+}
+
 static agent_end run_turn(turn *t)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -257,12 +279,12 @@ static agent_end run_turn(turn *t)
 
     if (atomic_load(&a->stop) != STOP_NONE)
         return hand_task_back(a);
-    cardbox_status status = agent_load(&t->dialogue, a, &err);
-    if (status == CARDBOX_TOO_LARGE)
-        return end_task(t, err.message);
+    cardbox_status status = agent_load(&t->input, a, &err);
     if (status != CARDBOX_OK)
-        return fail_after_error(a, "task_load_failed", &err);
-    if (!t->dialogue.needs_answer) {
+        return end_after_load_error(t, &err);
+    if (t->input.turn.is_router && t->input.turn.has_message)
+        a->iterations = 0;
+    if (!t->input.turn.is_asked) {
         a->iterations = 0;
         return end_task(t, NULL);
     }
@@ -311,7 +333,7 @@ agent_end agent_run(agent *a)
         end = run_turn(&t);
         buf_free(&t.preview);
         completion_free(&t.answer);
-        dialogue_free(&t.dialogue);
+        agent_input_free(&t.input);
     } while (end == AGENT_CONTINUES);
     return end == AGENT_LOST ? end_of_lost_lease(a) : end;
 }

@@ -5,8 +5,8 @@
 #ifndef WORKER_AGENT_H
 #define WORKER_AGENT_H
 
+#include "cardbox/context.h"
 #include "store/task/work.h"
-#include "worker/agent/dialogue.h"
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
@@ -37,7 +37,8 @@ typedef struct agent {
     slice parent_id;
     atomic_int stop; /* a stop_reason, which any thread may set */
 
-    long iterations; /* requests to the model since its last answer without tool calls */
+    long iterations; /* requests to the model since its last answer without tool calls, or since the
+                        last message to a router */
     /* statistics, for the log */
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
@@ -60,8 +61,17 @@ agent_end agent_run(agent *a);
 
 /* --- for the agent*.c files --- */
 
-/* Reads the task from the ledger and builds the messages for the model. */
-cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err);
+/* The input of a turn. The request to the model has exactly the messages of `context`. */
+typedef struct agent_input {
+    task_turn turn;
+    cardbox_context *context; /* NULL: there is nothing to answer */
+} agent_input;
+
+/* Begins a turn, and builds the messages for the model. CARDBOX_CONFLICT with err->lease_lost: the
+ * lease is lost. After other errors than those of the connection, the task can't continue. The
+ * caller sets `out` to zeros, and calls agent_input_free also after an error. */
+cardbox_status agent_load(agent_input *out, const agent *a, cardbox_error *err);
+void agent_input_free(agent_input *input);
 
 /* Writes messages, calls or the end of the task to the ledger, if the task's lease is still valid.
  * Returns AGENT_CONTINUES if the task goes on. */
