@@ -176,11 +176,14 @@ def test_rows_without_a_role():
     """Imported metadata is not completed: neither with the role of the type, nor with an empty object."""
     rows = [{"kind": "card", "card_id": "c0", "content": 1, "metadata": {"type": "agent.thought"}},
             {"kind": "card", "card_id": "c1", "content": 1, "metadata": None},
-            {"kind": "card", "card_id": "c2", "content": 1, "ttl_seconds": None, "expires_at": "2100-01-01T00:00:00Z"}]
+            {"kind": "card", "card_id": "c2", "content": 1, "ttl_seconds": None, "expires_at": "2100-01-01T00:00:00Z"},
+            {"kind": "card", "card_id": "c3", "content": 1, "metadata": {"type": "tool.result"}, "tool_call_id": ""}]
     load(dsn(), *rows, project="rows")
     for n in range(len(rows)):
         body = shown("rows", f"c{n}")
         assert post("rows", body)["outcome"] == "unchanged", body
+        answer = server().request("POST", url("rows", "abilities", "card:add"), body, JSON)
+        assert answer.status == 200 and answer.json()["outcome"] == "unchanged", answer
         assert shown("rows", f"c{n}") == body
 
 
@@ -291,6 +294,8 @@ def test_deep_content():
         deep = [deep]
     card = written("deep", {"content": {"__type__": "ToolContent", "tools": [{"x": deep}]}})
     assert post("deep", card)["outcome"] == "unchanged"
+    answer = server().post(url("deep", "abilities", "card:add_many"), {"cards": [card]})
+    assert answer.status == 200 and answer.json()["cards"][0]["outcome"] == "unchanged", answer
     card["content"]["data"]["tools"].append({"x": [[deep]]})
     detail = post("deep", card, 413)["detail"]
     assert "content" in detail["error_message"] and "nested too deeply" in detail["error_message"], detail

@@ -42,7 +42,6 @@ enum {
     [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},                              \
     [C_CONTENT] = {"content", FIELD_ANY, .required = true},                                        \
     [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},                                  \
-    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},                        \
     [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},                                   \
     [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},                                     \
     [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},                                      \
@@ -55,14 +54,17 @@ enum {
 
 static const field CARD[SINGLE_FIELDS] = {
     CARD_FIELDS,
+    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},
     [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
 };
 
-/* Read-only members of a stored card may be longer than members that clients write. */
+/* Read-only members of a stored card may be longer than members that clients write. An imported
+ * card may have an empty tool_call_id. */
 static const field CARD_AS_READ[SINGLE_FIELDS] = {
     CARD_FIELDS,
+    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_CLASS] = {"content_class", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
     [C_PROJECT] = {"project_id", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
     [C_EXPIRES] = {"expires_at", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},

@@ -243,7 +243,8 @@ static cardbox_status read_tool_fields(card_input *out, const client_card *card,
     }
     if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {
         *member = "tool_call_id";
-        status = check_id_slice("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
+        if (!card->as_read || card->tool_call_id.len > 0)
+            status = check_id_slice("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
         out->tool_call_id = card->tool_call_id;
     }
     return status;
