@@ -6,7 +6,7 @@
 --             the last change is used.
 --
 -- Outcomes: 1 replaced or created, 2 the box already has these ids, 3 no such box, 4 the box has another version, 7 the
--- box was deleted, 11 the box is sealed. If `expected` is not NULL, a deleted box has the outcome 3.
+-- box was deleted. If `expected` is not NULL, a deleted box has the outcome 3. A sealed box has the outcome 11.
 CREATE OR REPLACE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
     OUT outcome integer, OUT version bigint, OUT length bigint)

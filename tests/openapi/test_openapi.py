@@ -194,6 +194,7 @@ ABILITIES = "/projects/{project_id}/abilities"
 AN_ABILITY = ABILITIES + "/{ability_id}"
 A_CARD = "/projects/demo/cards/a"
 BOX_4 = "/projects/demo/boxes/" + BOX + "4"
+BOX_5 = "/projects/demo/boxes/" + BOX + "5"
 NO_BOX = "/projects/demo/boxes/" + BOX + "9"
 
 # method, documented path, path, JSON body, status
@@ -274,6 +275,15 @@ REQUESTS = [
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "2/context?format=entries&limit=1", None, 200),
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=x", None, 422),
     ("GET", BOX_CONTEXT, NO_BOX + "/context", None, 404),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?then=" + BOX + "2@1&then=" + BOX + "4", None, 200),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?then=x", None, 422),
+    ("POST", ALL_BOXES, "/projects/demo/boxes", {"box_id": BOX + "5", "card_ids": ["a"]}, 200),
+    ("POST", A_BOX + "/seal", BOX_5 + "/seal", {}, 200),
+    ("POST", A_BOX + "/seal", BOX_5 + "/seal", {"x": 1}, 422),
+    ("POST", A_BOX + "/seal", NO_BOX + "/seal", {}, 404),
+    ("POST", A_BOX + "/append", BOX_5 + "/append", {"card_ids": ["b"]}, 409),
+    ("PUT", A_BOX, BOX_5, {"card_ids": ["b"]}, 409),
+    ("DELETE", A_BOX, BOX_5, None, 409),
     ("DELETE", A_BOX, BOX_4, None, 200),
     ("DELETE", A_BOX, NO_BOX, None, 404),
     ("PUT", A_BOX, BOX_4, {"card_ids": ["c"]}, 410),
@@ -418,6 +428,8 @@ def examples_of(checker, described, item, method):
     if any(one["in"] == "path" and one["name"] in NOT_OF_THE_SAMPLE for one in parameters):
         return
     path = described.format(**{one["name"]: one["example"] for one in parameters if one["in"] == "path"})
+    if described.endswith("/seal"):
+        path = path.replace(BOX + "1", BOX + "2")  # the examples of PUT and DELETE change box 1
     asked = [one for one in parameters if one["in"] == "query" and one["name"] not in NOT_OF_THE_SAMPLE]
     least = [one for one in asked if one.get("required")]
     for more in [[], *([one] for one in asked if one not in least)]:

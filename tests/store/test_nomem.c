@@ -148,6 +148,8 @@ static cardbox_status change_boxes(cardbox_error *err)
         status = cardbox_save_box(NULL, db, "nomem", box.box_id, ids, 1, 0, err);
     if (status == CARDBOX_OK)
         status = cardbox_box_fork(&fork, db, "nomem", box.box_id, NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_seal_box(NULL, db, "nomem", box.box_id, err);
     return status == CARDBOX_OK ? cardbox_box_delete(db, "nomem", fork.box_id, err) : status;
 }
 
@@ -461,8 +463,12 @@ static cardbox_status build_box_context(cardbox_error *err)
 {
     cardbox_context *context = NULL;
     cardbox_read_options part = {.tail = 4};
+    cardbox_then then = {.box_id = box_id};
+    cardbox_context_options options = CARDBOX_CONTEXT_OPTIONS_INIT;
+    options.then = &then;
+    options.then_count = 1;
     cardbox_status status =
-        cardbox_build_box_context(&context, db, "nomem", box_id, &part, NULL, err);
+        cardbox_build_box_context(&context, db, "nomem", box_id, &part, &options, err);
     cardbox_context_free(context);
     return status;
 }

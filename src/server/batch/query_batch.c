@@ -304,7 +304,8 @@ static void answer_batch(query_batch *batch, slice position)
             continue;
         }
         end_member(batch, r);
-        if (position.len < sizeof(r->lsn))
+        /* A read after a write of the same request keeps the position of the write. */
+        if (position.len < sizeof(r->lsn) && (position.len > 0 || QUEUE_KINDS[batch->kind].writes))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
         /* --response-max does not limit the answer of a committed write */
         if (QUEUE_KINDS[batch->kind].writes) {
