@@ -29,8 +29,7 @@ BEGIN
                                            WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
         RETURN 5;
     END IF;
-    IF EXISTS (SELECT FROM cardbox.card_boxes b
-                WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NOT NULL) THEN
+    IF (SELECT b.deleted_at IS NOT NULL FROM cardbox.card_boxes b WHERE b.tenant_id = tenant AND b.box_id = box) THEN
         RETURN 13;
     ELSIF context IS NOT NULL AND NOT EXISTS (
             SELECT FROM cardbox.card_boxes b
