@@ -20,7 +20,7 @@ typedef struct cardbox_box_change {
     int64_t version;                /**< version after the change; a new box has version 1 */
     int64_t length;                 /**< number of ids after the change */
     bool replayed; /**< true: nothing was written, because the box exists already, has the same ids
-                        already, or was already appended to with this key */
+                        already, was already appended to with this key, or is sealed already */
 } cardbox_box_change;
 
 /** Options of a new box. Start from CARDBOX_BOX_OPTIONS_INIT. */
@@ -111,8 +111,8 @@ typedef struct cardbox_append_options {
  * @param options   NULL means CARDBOX_APPEND_OPTIONS_INIT
  * @param err       may be NULL; after CARDBOX_CONFLICT, `current_version` is the version of the box
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (the box has another version than
- * expected_version, or the key was used with other ids); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and
- * the connection's
+ * expected_version, or is sealed, or the key was used with other ids); CARDBOX_INVALID;
+ * CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -137,8 +137,8 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
  * @param expected_version  version that the box must have; 0: any version, or no box
  * @param err               may be NULL; after CARDBOX_CONFLICT, `current_version` is the version of
  * the box
- * @return CARDBOX_OK; CARDBOX_CONFLICT (the box has another version than expected_version);
- * CARDBOX_NOT_FOUND (no such box); CARDBOX_GONE (the box was deleted); CARDBOX_INVALID;
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (the box has another version than expected_version, or is
+ * sealed); CARDBOX_NOT_FOUND (no such box); CARDBOX_GONE (the box was deleted); CARDBOX_INVALID;
  * CARDBOX_TOO_LARGE; and the connection's. For a deleted box, CARDBOX_GONE is returned if
  * expected_version is 0, else CARDBOX_NOT_FOUND. With a pool and expected_version 0, the call is
  * retried after a lost connection
@@ -190,6 +190,27 @@ CARDBOX_API cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db
                                             cardbox_error *err);
 
 /**
+ * Seals a box: its list can't be changed any more, and the box can't be deleted. The version of the
+ * box grows by one. Appends, replacements and the deletion of a sealed box fail with
+ * CARDBOX_CONFLICT, but an append that repeats the key of an earlier one gets the earlier result.
+ * A sealed box can be forked; the fork is not sealed. With a pool, the call is retried after a lost
+ * connection, because it is idempotent.
+ *
+ * @param out     receives the version and the length of the box; `replayed` is true if the box was
+ * sealed before, so that nothing was written; may be NULL
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param box_id  a UUID
+ * @param err     may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: that of the handle `db`.
+ */
+CARDBOX_API cardbox_status cardbox_seal_box(cardbox_box_change *out, cardbox *db,
+                                            const char *tenant, const char *box_id,
+                                            cardbox_error *err);
+
+/**
  * Deletes a box. A deleted box can't be read any more. The id of a deleted box can't be used for a
  * new box before gc has removed the deleted one. The forks and the cards of the box stay.
  *
@@ -197,7 +218,8 @@ CARDBOX_API cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db
  * @param tenant  the tenant
  * @param box_id  a UUID; deleting a deleted box is no error
  * @param err     may be NULL
- * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_CONFLICT (the box is sealed), CARDBOX_INVALID, and
+ * the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -231,6 +253,7 @@ typedef struct cardbox_box {
     size_t parent_count;           /**< number of parent_ids */
     const char *created_at;        /**< RFC 3339 in UTC */
     const char *updated_at;        /**< RFC 3339 in UTC */
+    bool sealed;                   /**< the box is sealed, and was at the version that was read */
 } cardbox_box;
 
 /** The result of a read: the boxes that were found, and the missing ids. Opaque; free it with
@@ -410,10 +433,10 @@ CARDBOX_API void cardbox_boxes_free(cardbox_boxes *boxes);
 /** One change of a box, from its log. */
 typedef struct cardbox_log_entry {
     int64_t version; /**< version after the change */
-    const char *op;  /**< "create", "append", "replace" or "fork" */
+    const char *op;  /**< "create", "append", "replace", "fork" or "seal" */
     int64_t length;  /**< number of ids after the change */
-    int64_t added; /**< number of ids that an append added; for other changes the length of the box
-                      after the change */
+    int64_t added;   /**< number of ids that an append added; 0 for "seal"; for other changes the
+                        length of the box after the change */
     const char *append_key; /**< key of the append, or NULL */
     const char *at;         /**< time of the change, RFC 3339 in UTC */
 } cardbox_log_entry;

@@ -9,6 +9,7 @@
 --   4  The box has another version than expected.
 --   5  The key was used before for other ids.
 --   9  Another transaction has locked the box, and `waits` is false.
+--  11  The box is sealed.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
     tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -34,7 +35,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    SELECT b.version, b.length, b.chain_id, b.updated_at INTO head
+    SELECT b.version, b.length, b.chain_id, b.updated_at, b.sealed INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
        FOR NO KEY UPDATE;
@@ -45,7 +46,7 @@ BEGIN
     version := head.version + 1;
     length := head.length + jsonb_array_length(ids);
     made := greatest(clock_timestamp(), head.updated_at); -- times in the log of a box never decrease
-    IF expected IS NULL OR expected = head.version THEN
+    IF NOT head.sealed AND (expected IS NULL OR expected = head.version) THEN
         INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key,
                                           request_digest, at)
         VALUES (tenant, box, append_to_box.version, 'append', head.chain_id, append_to_box.length,
@@ -63,7 +64,8 @@ BEGIN
     SELECT l.version, l.length, l.request_digest INTO before
       FROM cardbox.card_box_log l
      WHERE l.tenant_id = tenant AND l.box_id = box AND l.append_key = key;
-    outcome := CASE WHEN NOT FOUND THEN 4 WHEN before.request_digest = digest THEN 2 ELSE 5 END;
+    outcome := CASE WHEN FOUND THEN CASE WHEN before.request_digest = digest THEN 2 ELSE 5 END
+                    WHEN head.sealed THEN 11 ELSE 4 END;
     version := CASE outcome WHEN 2 THEN before.version ELSE head.version END;
     length := CASE outcome WHEN 2 THEN before.length ELSE head.length END;
 END

@@ -47,7 +47,7 @@ BEGIN
                       FROM cardbox.card_boxes b
                      WHERE u.ord = array_position(boxes, u.box_id)
                        AND b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
-                       AND b.deleted_at IS NULL AND (u.expected IS NULL OR b.version = u.expected)
+                       AND b.deleted_at IS NULL AND NOT b.sealed AND (u.expected IS NULL OR b.version = u.expected)
                        AND jsonb_array_length(u.ids) BETWEEN 1 AND 63 - b.length % 64
                        FOR NO KEY UPDATE SKIP LOCKED) AS h
         ), logged AS (

@@ -6,7 +6,7 @@
 --             the last change is used.
 --
 -- Outcomes: 1 replaced or created, 2 the box already has these ids, 3 no such box, 4 the box has another version, 7 the
--- box was deleted. If `expected` is not NULL, a deleted box has the outcome 3.
+-- box was deleted, 11 the box is sealed. If `expected` is not NULL, a deleted box has the outcome 3.
 CREATE OR REPLACE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -29,7 +29,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    SELECT b.version, b.length, b.chain_id, b.own_from, b.tail, b.updated_at INTO head
+    SELECT b.version, b.length, b.chain_id, b.own_from, b.tail, b.updated_at, b.sealed INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
        FOR NO KEY UPDATE;
@@ -39,8 +39,8 @@ BEGIN
     END IF;
     version := head.version;
     length := head.length;
-    IF expected > 0 AND expected <> head.version THEN
-        outcome := 4;
+    IF head.sealed OR expected > 0 AND expected <> head.version THEN
+        outcome := CASE WHEN head.sealed THEN 11 ELSE 4 END;
         RETURN;
     END IF;
     IF head.length = jsonb_array_length(ids)

@@ -7,7 +7,7 @@
 -- $2 timestamptz  creation time of the last box of the previous page; NULL: the first page
 -- $3 uuid         id of the last box of the previous page
 -- $4 int8         maximum number of boxes
-SELECT 1::int8, b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at
+SELECT 1::int8, b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at, b.sealed
   FROM cardbox.card_boxes b
  WHERE b.tenant_id = $1::text AND CASE WHEN b.deleted_at IS NULL THEN true ELSE false END
    AND (b.created_at, b.box_id) < (least($2::timestamptz, 'infinity'),

@@ -18,8 +18,8 @@
 -- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are few
 -- columns, and the rows of kinds 0 and 1 store their values in the columns of a card.
 WITH box AS (
-    SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                                     $7::int8[], $8::int8[], $9::timestamptz[])
+    SELECT * FROM cardbox.boxes_to_read($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                        $7::int8[], $8::int8[], $9::timestamptz[])
 ), segment AS (
     SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
       FROM box b
@@ -29,7 +29,7 @@ WITH box AS (
 SELECT b.ord, 0 AS kind, b.version AS pos, b.length, b.first, b.before,
        NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
        NULL::int4 AS ttl_seconds, b.updated_at AS expires_at, b.parent_ids AS metadata, b.created_at,
-       NULL::bool AS sealed
+       b.sealed
   FROM box b
 UNION ALL
 SELECT s.ord, 1, s.start, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.card_ids, NULL, NULL

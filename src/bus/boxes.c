@@ -1,6 +1,6 @@
 /*
- * boxes.c: the abilities that read boxes. A read of an earlier version also reads the current box,
- * to distinguish a missing box from a missing version.
+ * boxes.c: the abilities that read boxes, and box:seal, whose output is the box. A read of an
+ * earlier version also reads the current box, to distinguish a missing box from a missing version.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
@@ -92,6 +92,36 @@ BUS_RENDERS(box_get)
                          "box has over %d ids; use box:cards for the last cards", BOX_IDS_MOST);
     box_view_object(out, &box, &request->reads[0].box_id);
     return CARDBOX_OK;
+}
+
+/* --- seal --- */
+
+BUS_BUILDS(box_seal)
+{
+    const box_request *request = call->plan;
+    box_id_params(p, call->tenant, &request->reads[0].box_id);
+}
+
+static cardbox_status render_sealed(bus_call *call, const store_rows *rows, buf *out,
+                                    cardbox_error *err)
+{
+    cardbox_status status = bus_box_get_render(call, rows, out, err);
+    return status == CARDBOX_TOO_LARGE
+               ? error_set(err, status, "the box is sealed, but the answer can't have over %d ids",
+                           BOX_IDS_MOST)
+               : status;
+}
+
+/* The second statement reads the sealed box, whose list can't change any more. */
+BUS_RENDERS(box_seal)
+{
+    static const bus_step READ = {STATEMENT_boxes_read, false, bus_box_read_build, render_sealed};
+    box_change change = {.outcome = 0};
+    (void)out;
+    if (rows_count(rows) > 0)
+        box_change_read(&change, rows, 0, 0);
+    cardbox_status status = box_change_status(&change, err);
+    return status == CARDBOX_OK ? bus_next(call, &READ) : status;
 }
 
 /* --- its cards --- */
@@ -204,6 +234,8 @@ BUS_RENDERS(box_log)
 
 static const bus_ability TABLE[] = {
     BUS_ABILITY_WITH(box_get, READ, BUS_AGAIN, box_request, boxes_read, box_get, box_read, box_get,
+                     NULL),
+    BUS_ABILITY_WITH(box_seal, WRITE, BUS_AGAIN, box_request, box_seal, box_get, box_seal, box_seal,
                      NULL),
     BUS_ABILITY_WITH(box_cards, READ, BUS_AGAIN, box_request, boxes_read, box_cards, box_read,
                      box_cards, NULL),

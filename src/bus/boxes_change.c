@@ -119,14 +119,16 @@ BUS_READS(box_delete)
 
 BUS_BUILDS(box_delete)
 {
-    box_delete_params(p, call->tenant, call->plan);
+    box_id_params(p, call->tenant, call->plan);
 }
 
 BUS_RENDERS(box_delete)
 {
     char id[UUID_TEXT_SIZE];
-    if (rows_count(rows) == 0)
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    box_change change = box_delete_read(rows);
+    cardbox_status status = box_change_status(&change, err);
+    if (status != CARDBOX_OK)
+        return status;
     uuid16_format(id, call->plan);
     buf_printf(out, "{\"box_id\":\"%s\",\"deleted\":true}", id);
     return CARDBOX_OK;

@@ -39,7 +39,7 @@ typedef struct cli_call {
     cardbox_fork_options fork;
     cardbox_append_options append;
     const char *id;
-    opt_list parents;
+    opt_list parents, then;
 
     const char *session, *entry, *compare, *expected_head;
     int dialect; /* a cardbox_dialect */
@@ -135,7 +135,7 @@ typedef struct cli_command {
     one(card_get) one(card_list) one(card_add) one(card_boxes) one(card_revisions)          \
     one(card_delete)                                                                        \
     one(box_list) one(box_get) one(box_cards) one(box_context) one(box_log) one(box_create) \
-    one(box_append) one(box_replace) one(box_fork) one(box_delete)                          \
+    one(box_append) one(box_replace) one(box_fork) one(box_seal) one(box_delete)            \
     one(session_import) one(session_export) one(session_list) one(session_show)             \
     one(session_tree) one(session_path) one(session_leaves) one(session_branch_points)      \
     one(session_children) one(session_labels) one(session_diff) one(session_context)        \

@@ -118,6 +118,38 @@ def test_box_context():
     assert gone.returncode == 1 and gone.stdout == "", gone
 
 
+def test_box_context_then():
+    env = sample()
+    first, second = "01970000-0000-7000-8000-000000000002", "01970000-0000-7000-8000-000000000003"
+    cardbox("box", "append", second, "nothing", env=env)
+    done = cardbox("box", "context", BOX, "--then", first, "--then", second + "@1", env=env)
+    assert f"; then {first} at version 1; cards: 2; then {second} at version 1; cards: " in done.stderr, done
+    whole, = objects("box", "context", BOX, "--then", first, "--tail", "3", env=env)
+    assert (whole["report"]["cards"], whole["report"]["then"][0]["cards"]) == (1, 2), whole
+    missing = BOX[:-1] + "9"
+    gone = cardbox("box", "context", BOX, "--then", missing, env=env, check=False)
+    assert gone.returncode == 1 and missing in gone.stderr, gone
+    for wrong in (["--then", "x"], ["--then", first + "@0"], ["--then", first] * 17):
+        done = cardbox("box", "context", BOX, *wrong, env=env, check=False)
+        assert done.returncode == 2 and "--then" in done.stderr, (wrong, done)
+
+
+def test_box_seal():
+    env = sample()
+    done = cardbox("box", "seal", BOX, env=env)
+    assert done.stdout.startswith(f"box {BOX}   version 2   15 cards   sealed\n"), done
+    sealed, = objects("box", "seal", BOX, env=env)
+    assert sealed["sealed"] is True and sealed["version"] == 2 and len(sealed["card_ids"]) == 15, sealed
+    assert objects("box", "log", BOX, env=env)[0]["op"] == "seal"
+    assert {box["box_id"]: box["sealed"] for box in objects("box", "list", env=env)}[BOX] is True
+    for command in (["append", BOX, "x"], ["replace", BOX, "x"], ["delete", BOX]):
+        done = cardbox("box", *command, env=env, check=False)
+        assert done.returncode == 1 and "sealed" in done.stderr, done
+    assert objects("box", "fork", BOX, env=env)[0]["length"] == 15
+    gone = cardbox("box", "seal", BOX[:-1] + "9", env=env, check=False)
+    assert gone.returncode == 1 and "box not found" in gone.stderr, gone
+
+
 def test_box_get():
     lines = cardbox("box", "get", "01970000-0000-7000-8000-000000000002", env=shared()).stdout
     assert lines.splitlines() == [
@@ -164,7 +196,7 @@ def test_card_list():
 def test_box_list():
     boxes = objects("box", "list")
     assert [box["box_id"][-1] for box in boxes] == ["3", "2", "1"], boxes
-    assert list(boxes[0]) == ["box_id", "version", "length", "parent_ids", "created_at", "updated_at"]
+    assert list(boxes[0]) == ["box_id", "version", "length", "parent_ids", "created_at", "updated_at", "sealed"]
     assert boxes[0]["parent_ids"] == [boxes[2]["box_id"]]
     table = cardbox("box", "list", "--limit", "2", env=shared())
     lines = table.stdout.splitlines()

@@ -131,6 +131,7 @@ GOOD = {
                            "idempotency_key": "k"},
     "box:replace": lambda: {"box_id": new_box("a"), "card_ids": [], "expected_version": 1},
     "box:fork": lambda: {"box_id": new_box("a", "b"), "new_box_id": str(uuid.uuid4()), "at_length": 1},
+    "box:seal": lambda: {"box_id": new_box("a")},
     "box:delete": lambda: {"box_id": new_box()},
     "session:list": lambda: {"limit": a_session() and 1},
     "session:get": lambda: {"session_id": a_session()},
@@ -296,7 +297,7 @@ def test_card_from_entry():
 def test_errors_of_abilities():
     assert refused("card:get", {"card_id": "nothing"}, 404, "error", "card not found")["reason"] == "not_found"
     refused("card:delete", {"card_id": "nothing"}, 404, "error", "card not found")
-    for name in ("box:get", "box:cards", "box:context", "box:log", "box:fork", "box:delete"):
+    for name in ("box:get", "box:cards", "box:context", "box:log", "box:fork", "box:seal", "box:delete"):
         refused(name, {"box_id": NOWHERE}, 404, "error", "box not found")
     refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "no such version of the box")
     box = new_box("a")
@@ -680,7 +681,7 @@ def test_tenants():
                         ("card:revisions", {"card_id": card}), ("box:get", {"box_id": box}),
                         ("box:cards", {"box_id": box}), ("box:log", {"box_id": box}),
                         ("box:context", {"box_id": box}), ("box:fork", {"box_id": box}),
-                        ("box:delete", {"box_id": box})):
+                        ("box:seal", {"box_id": box}), ("box:delete", {"box_id": box})):
         refused(name, value, 404, "error", "not found", tenant="other")
     task = a_message(a_task())["taskId"]
     assert ask("ldg:task:get", {"taskId": task}, tenant="other")["task"] is None

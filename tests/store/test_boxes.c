@@ -194,6 +194,54 @@ static void append_keys(void **state)
     assert_false(again.replayed);
 }
 
+/* A sealed box keeps its list, and the answers to earlier appends with a key. */
+static void sealed_box(void **state)
+{
+    (void)state;
+    char box[CARDBOX_UUID_SIZE];
+    cardbox_box_change change;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_append_options keyed = CARDBOX_APPEND_OPTIONS_INIT;
+    cardbox_boxes *boxes = NULL;
+    cardbox_log *log = NULL;
+    make_box(box, 2);
+    keyed.key = "turn";
+    assert_ok(cardbox_append_to_box(&change, db, "t", box, numbered(2, 1), 1, &keyed, &err), &err);
+    append(box, 3, 1);
+    assert_ok(cardbox_seal_box(&change, db, "t", box, &err), &err);
+    assert_string_equal(change.box_id, box);
+    assert_true(change.version == 4 && change.length == 4 && !change.replayed);
+    assert_ok(cardbox_seal_box(&change, db, "t", box, &err), &err);
+    assert_true(change.version == 4 && change.length == 4 && change.replayed);
+
+    assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, numbered(0, 1), 1, NULL, &err),
+                     CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "sealed"));
+    assert_int_equal(err.current_version, 4);
+    assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, numbered(0, 100), 100, NULL, &err),
+                     CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_save_box(NULL, db, "t", box, numbered(0, 1), 1, 4, &err),
+                     CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_box_delete(db, "t", box, &err), CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "sealed"));
+    assert_ok(cardbox_append_to_box(&change, db, "t", box, numbered(2, 1), 1, &keyed, &err), &err);
+    assert_true(change.version == 2 && change.length == 3 && change.replayed);
+    assert_ok(cardbox_box_ensure(&change, db, "t", box, &err), &err);
+    assert_true(change.replayed);
+
+    assert_ok(cardbox_load_box(&boxes, db, "t", box, NULL, &err), &err);
+    assert_true(cardbox_boxes_at(boxes, 0)->sealed);
+    cardbox_boxes_free(boxes);
+    assert_ok(cardbox_box_log(&log, db, "t", box, 0, 1, &err), &err);
+    assert_string_equal(cardbox_log_at(log, 0)->op, "seal");
+    assert_int_equal(cardbox_log_at(log, 0)->added, 0);
+    cardbox_log_free(log);
+    assert_ok(cardbox_box_fork(&change, db, "t", box, NULL, &err), &err);
+    assert_int_equal(append(change.box_id, 4, 1).length, 5);
+    assert_int_equal(cardbox_seal_box(NULL, db, "other", box, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_seal_box(NULL, db, "t", "no uuid", &err), CARDBOX_INVALID);
+}
+
 static void save_keeps_the_past(void **state)
 {
     (void)state;
@@ -527,6 +575,7 @@ int main(void)
         cmocka_unit_test(append_over_segments),
         cmocka_unit_test(expected_version),
         cmocka_unit_test(append_keys),
+        cmocka_unit_test(sealed_box),
         cmocka_unit_test(save_keeps_the_past),
         cmocka_unit_test(forks_of_forks),
         cmocka_unit_test(forks_end_what_their_ancestors_give),

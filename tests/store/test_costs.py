@@ -303,6 +303,7 @@ def all_cases(t, n):
     yield "box_fork", f"{T}, '{BOX}', '00000000-0000-0000-0002-000000000001', 2, NULL", 1
     yield "box_fork", f"{T}, '{DEEP}', '00000000-0000-0000-0002-000000000001', NULL, NULL", 64 * 256
     yield "box_save", f"{T}, '{DEEP}', '{ids}', '[]', NULL, NULL", BATCH
+    yield "box_seal", f"{T}, '{BOX}'", 1
     yield "box_delete", f"{T}, '{BOX}'", 1
     yield "box_log", f"{T}, '{BOX}', 9223372036854775807, 100, 10", BATCH
     yield "boxes_list", f"{T}, NULL, NULL, 50", 50
@@ -310,7 +311,7 @@ def all_cases(t, n):
     yield "boxes_set_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH * BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [json.dumps(cards[:1])] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH
-    yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}", BATCH * BATCH
+    yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}, {array('boolean', [True] * BATCH)}", BATCH * BATCH
     for card in ("card-1", "card-7", "common"):
         yield "boxes_with_card", f"{T}, '{card}', 50, NULL, NULL, 400", 50
     yield "boxes_read", f"ARRAY[{T}], ARRAY['{BOX}'::uuid], ARRAY[1], ARRAY[50::int8], ARRAY[0::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[now()]", BATCH

@@ -67,6 +67,7 @@ EXAMPLES = {
     "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",
                  f"{TENANT}, {FORK}, {NEW}, NULL, 70"],
     "box_log": [f"{TENANT}, {BOX}, 9223372036854775807, 100, 10"],
+    "box_seal": [f"{TENANT}, {BOX}"],
     "box_save": [f"{TENANT}, {BOX}, {IDS}, '[]', NULL, NULL", f"{TENANT}, {FORK}, {IDS}, '[]', 1, NULL"],
     "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false",
                      f"'{{tenant-0}}', ARRAY[{FORK}::uuid], ARRAY[{IDS}::jsonb], '{{1}}', '{{NULL}}', true",
@@ -78,7 +79,7 @@ EXAMPLES = {
                    read_boxes(FORK, version="1"), read_boxes(FORK, time="now")],
     "box_context": [f"{read_boxes(*boxes, tail=tail)}, 30000000, {count}" for boxes in ((BOX,), (FORK,), (BOX, FORK))
                     for tail, count in (("50", "50, true"), ("NULL", "10000, false"))],
-    "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}'"],
+    "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}', '{{true}}'"],
     "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400"],
     "card_delete": [f"{TENANT}, {CARD}"],
     "card_revisions": [f"{TENANT}, {CARD}, 9223372036854775807, 50"],

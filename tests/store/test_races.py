@@ -107,6 +107,58 @@ def test_fork_at_a_version_under_way():
     assert fork_while(dsn, f"SELECT cardbox.save_box('t', '{BOX}', {ids(3, 130)}, '[]', NULL, NULL)") == "130|130"
 
 
+def seal(box):
+    return f"SELECT outcome, version FROM cardbox.seal_box('t', '{box}', NULL)"
+
+
+def test_changes_that_waited_for_a_seal():
+    """Each finds the box sealed, however it was sent."""
+    batch = (f"SELECT outcome FROM cardbox.append_to_boxes('{{t,t}}', ARRAY['{BOX}', '{FORK}']::uuid[], ARRAY['[\"a\"]', '[\"a\"]']::jsonb[], "
+             "'{NULL,NULL}', '{NULL,NULL}', true)")
+    for change, waits, outcome in (
+            (append(f"'{BOX}'", "'[\"a\"]'"), True, "1|11|2|2"), (append(f"'{BOX}'", ids(1, 70)), True, "1|11|2|2"),
+            (f"SELECT * FROM cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)", True, "11|2|2"),
+            (f"SELECT cardbox.delete_box('t', '{BOX}') IS NULL", True, "t"), (batch, False, "1\n9")):
+        dsn = Postgres.shared().database()
+        with sessions(dsn) as (x, y):
+            for box in (BOX, FORK):
+                x.run(f"SELECT cardbox.create_box('t', '{box}', {ids(1, 2)}, '[]', NULL, false)")
+            x.run("BEGIN")
+            assert x.run(seal(BOX)) == "1|2"
+            with background(dsn, change) if waits else contextlib.nullcontext() as waiting:
+                if waits:
+                    x.run("COMMIT")
+                    assert waiting.stdout.read().strip() == outcome, change
+                else:
+                    assert y.run(change) == outcome
+                    x.run("COMMIT")
+            assert y.run(f"SELECT card_ids, version, sealed FROM cardbox.boxes WHERE box_id = '{BOX}'") == '["id-1", "id-2"]|2|t'
+
+
+def test_a_seal_that_waited_for_an_append():
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")
+        x.run("BEGIN")
+        x.run(append(f"'{BOX}'", "'[\"a\"]'"))
+        with background(dsn, seal(BOX)) as waiting:
+            x.run("COMMIT")
+            assert waiting.stdout.read().strip() == "1|3"
+        assert y.run("SELECT string_agg(op || length, ' ' ORDER BY version) FROM cardbox.card_box_log") == "create0 append1 seal1"
+
+
+def test_two_seals_at_once():
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")
+        x.run("BEGIN")
+        x.run(seal(BOX))
+        with background(dsn, seal(BOX)) as waiting:
+            x.run("COMMIT")
+            assert waiting.stdout.read().strip() == "2|2"
+        assert y.run("SELECT count(*) FROM cardbox.card_box_log") == "2"
+
+
 def test_times_follow_versions():
     """A writer that waited for another is later than it in the log."""
     dsn = Postgres.shared().database()
@@ -124,7 +176,7 @@ def test_times_follow_versions():
 def test_times_of_a_clock_that_was_set_back():
     """No change is earlier than the one before it, whatever the clock says."""
     for change in (append(f"'{BOX}'", "'[\"a\"]'"), append(f"'{BOX}'", ids(1, 70)),
-                   f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)"):
+                   f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)", seal(BOX)):
         dsn = Postgres.shared().database()
         with sessions(dsn) as (x, _):
             x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")

@@ -97,6 +97,25 @@ def test_worker_rewrites_no_history():
             assert "permission denied" in refused.stderr, (text, refused)
 
 
+def test_worker_changes_no_sealed_box():
+    """Neither by a function, nor by a statement of its own."""
+    dsn = database()
+    assert 'may not write to project "other"' in sql(dsn, ROLE, f"SELECT cardbox.seal_box('other', '{BOX}', NULL)").stderr
+    assert sql(dsn, ROLE, f"SELECT outcome FROM cardbox.seal_box('mine', '{BOX}', NULL)").stdout.strip() == "1"
+    for text, outcome in ((append("mine", 1), "11"), (append("mine", 70), "11"),
+                          (f"SELECT outcome FROM cardbox.save_box('mine', '{BOX}', '[]', '[]', NULL, NULL)", "11"),
+                          (f"SELECT outcome FROM cardbox.save_box('mine', '{BOX}', '[]', '[]', 0, NULL)", "11"),
+                          (f"SELECT outcome FROM cardbox.import_box('mine', '{BOX}', '[]', '[]', NULL, false)", "11"),
+                          (f"SELECT cardbox.delete_box('mine', '{BOX}') IS NULL", "t"),
+                          (f"SELECT outcome FROM cardbox.create_box('mine', '{BOX}', '[]', '[]', NULL, true)", "2")):
+        assert sql(dsn, ROLE, text).stdout.strip() == outcome, text
+    for text in ("UPDATE cardbox.card_boxes SET sealed = false", "UPDATE cardbox.boxes SET sealed = false",
+                 "DELETE FROM cardbox.card_boxes", "SELECT cardbox.append_to_box('mine', NULL, '[]', NULL, NULL, true)"):
+        assert "permission denied" in sql(dsn, ROLE, text).stderr, text
+    left = Postgres.shared().psql(dsn, f"SELECT tenant_id, length, sealed FROM cardbox.boxes WHERE box_id = '{BOX}' ORDER BY 1")
+    assert left.split() == ["mine|100|t", "other|100|f"], left
+
+
 def test_worker_holds_no_lock_of_others():
     """Of gc, or of another project's imports: not those of today, and nobody asks for those of former releases."""
     dsn = database()

@@ -1,10 +1,11 @@
 /*
- * box.c: `cardbox box get`, `cards`, `context` and `log`.
+ * box.c: `cardbox box get`, `seal`, `cards`, `context` and `log`.
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 #include "cli/view/context_view.h"
 #include "cli/view/table.h"
+#include "store/box/box_context.h"
 
 /* --- as of when --- */
 
@@ -32,11 +33,11 @@ static bool check_as_of(const cli_call *call)
 
 /* --- title --- */
 
-static void print_title(const char *box_id, int64_t version, int64_t length)
+static void print_title(const cardbox_box *box)
 {
-    term_put_title("box ", box_id);
-    printf("   version %" PRId64 "   %" PRId64 " card%s\n", version, length,
-           length == 1 ? "" : "s");
+    term_put_title("box ", box->box_id);
+    printf("   version %" PRId64 "   %" PRId64 " card%s%s\n", box->version, box->length,
+           box->length == 1 ? "" : "s", box->sealed ? "   sealed" : "");
 }
 
 /* --- get --- */
@@ -51,7 +52,7 @@ static cli_exit print_box(const cardbox_box *box, bool json)
         card_view_box(&line, box, true);
         return cli_print_json_text(&line);
     }
-    print_title(box->box_id, box->version, box->length);
+    print_title(box);
     for (size_t i = 0; i < box->parent_count; i++)
         printf("  from box %s\n", box->parent_ids[i]);
     table_init(&ids, columns, 2);
@@ -85,6 +86,27 @@ const cli_command cli_box_get = {
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
     .run = show_box,
+};
+
+/* --- seal --- */
+
+static cli_exit seal_box(cli_call *call)
+{
+    if (cardbox_seal_box(NULL, call->db, call->project, call->arguments[0], &call->err) !=
+        CARDBOX_OK)
+        return cli_failed(call);
+    return show_box(call);
+}
+
+const cli_command cli_box_seal = {
+    .name = "box seal",
+    .arguments = "BOX",
+    .summary = "seal a box and show it: its list can't be changed any more",
+    .description = "A sealed box can't be deleted, but it can be forked. Sealing a sealed box "
+                   "changes nothing.",
+    .examples = "box seal --project demo 01970000-0000-7000-8000-000000000001",
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = seal_box,
 };
 
 /* --- cards --- */
@@ -155,7 +177,7 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards, 
     box_positions of = {box, cards, &next, call};
 
     if (!call->json)
-        print_title(box->box_id, box->version, box->length);
+        print_title(box);
     if (!call->json && box->card_count == 0)
         return CLI_DONE;
     return listing_print(call->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
@@ -192,10 +214,32 @@ const cli_command cli_box_cards = {
 
 /* --- context --- */
 
+/* Reads the boxes of --then. Returns false after it has printed a usage error. The ids are stored
+ * in `ids`. */
+static bool read_then(cardbox_then *out, char ids[][CARDBOX_UUID_SIZE], const opt_list *given)
+{
+    if (given->count > CARDBOX_THEN_MAX)
+        return cli_error_and(false, "--then can be given at most %d times", CARDBOX_THEN_MAX);
+    for (size_t i = 0; i < given->count; i++) {
+        box_then box;
+        if (!box_then_parse(&box, slice_of(given->at[i])))
+            return cli_error_and(false, "--then must be BOX or BOX@VERSION, not %s", given->at[i]);
+        uuid16_format(ids[i], &box.box_id);
+        out[i] = (cardbox_then){ids[i], box.version};
+    }
+    return true;
+}
+
 static cli_exit show_context(cli_call *call)
 {
+    cardbox_then then[CARDBOX_THEN_MAX];
+    char ids[CARDBOX_THEN_MAX][CARDBOX_UUID_SIZE];
     cardbox_context *built = NULL;
 
+    if (!read_then(then, ids, &call->then))
+        return CLI_USAGE;
+    call->context.then = then;
+    call->context.then_count = call->then.count;
     if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &call->part,
                                   &call->context, &call->err) != CARDBOX_OK)
         return cli_failed(call);
@@ -212,9 +256,13 @@ const cli_command cli_box_context = {
                    "prints an object with \"system\" and \"messages\". A report on stderr has the "
                    "numbers of cards and repairs. With --json, one object has messages and report.",
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
-                "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
+                "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001\n"
+                "box context --project demo --then 01970000-0000-7000-8000-000000000002 "
+                "01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
         CONTEXT_VIEW_OPTIONS,
+        CLI_LIST("then", then, "BOX[@VERSION]",
+                 "a box whose cards follow, at a version; may be repeated"),
         CLI_INT("tail", part.tail, "N", "only the last N cards", 1, INT32_MAX), BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,

@@ -19,6 +19,7 @@ static void add_box_row(table *rows, const void *of, size_t i)
     card_view_add_age(rows, box->updated_at);
     card_view_add_age(rows, box->created_at);
     table_text(rows, box->parent_count > 0 ? box->parent_ids[0] : NULL);
+    table_text(rows, box->sealed ? "yes" : NULL);
 }
 
 static const listing BOXES = {add_box_object,
@@ -29,7 +30,8 @@ static const listing BOXES = {add_box_object,
                                {"length", TABLE_RIGHT},
                                {"changed", TABLE_RIGHT},
                                {"created", TABLE_SPARE_RIGHT},
-                               {"from", TABLE_SHORT_ID}}};
+                               {"from", TABLE_SHORT_ID},
+                               {"sealed", TABLE_SPARE}}};
 
 static cli_exit list_boxes(cli_call *call)
 {

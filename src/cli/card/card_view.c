@@ -67,10 +67,10 @@ void card_view_box(buf *out, const cardbox_box *box, bool with_ids)
 {
     json_t *ids = ids_of(box->card_ids, with_ids ? box->card_count : 0);
     json_t *object =
-        json_pack("{s:s, s:o, s:I, s:I, s:o, s:s, s:s}", "box_id", box->box_id, "card_ids", ids,
-                  "version", (json_int_t)box->version, "length", (json_int_t)box->length,
+        json_pack("{s:s, s:o, s:I, s:I, s:o, s:s, s:s, s:b}", "box_id", box->box_id, "card_ids",
+                  ids, "version", (json_int_t)box->version, "length", (json_int_t)box->length,
                   "parent_ids", ids_of(box->parent_ids, box->parent_count), "created_at",
-                  box->created_at, "updated_at", box->updated_at);
+                  box->created_at, "updated_at", box->updated_at, "sealed", box->sealed);
 
     if (!with_ids)
         json_object_del(object, "card_ids");

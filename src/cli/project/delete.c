@@ -52,7 +52,8 @@ DELETE_COMMAND(
     "card delete --project demo demo-019-deliverable");
 DELETE_COMMAND(
     box, cardbox_box_delete, "box", "BOX...", "delete boxes",
-    "The cards and forks of a deleted box stay. Its id is free again after gc removes the box.",
+    "The cards and forks of a deleted box stay. Its id is free again after gc removes the box. "
+    "Sealed boxes can't be deleted.",
     "box delete --project demo 01970000-0000-7000-8000-000000000003");
 DELETE_COMMAND(
     session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",

@@ -83,6 +83,18 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
+static void add_then(buf *out, scan_value boxes)
+{
+    scan_value box;
+
+    for (scan_walk walk = scan_enter(boxes);
+         boxes.kind == SCAN_ARRAY && scan_element(&walk, &box);) {
+        add_member(out, box, "box_id", "; then ");
+        add_member(out, box, "version", " at version ");
+        add_member(out, box, "cards", "; cards: ");
+    }
+}
+
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
@@ -95,6 +107,7 @@ static void say_report(const cardbox_context *built)
     add_member(&line, report, "box_id", " of ");
     add_member(&line, report, "version", " at version ");
     add_member(&line, report, "cards", "; cards: ");
+    add_then(&line, scan_find(report, "then"));
     add_member(&line, report, "provider", ": model ");
     add_member(&line, report, "model", "/");
     add_member(&line, report, "thinking_level", ", thinking ");

@@ -1,6 +1,6 @@
 /*
- * boxes.c: reads one box: its ids, or its cards. A box_read has the parameters of the read.
- * box_json.c writes the rows as JSON.
+ * boxes.c: reads one box: its ids, or its cards; seals a box. A box_read has the parameters of the
+ * read. box_json.c writes the rows as JSON.
  */
 #include "server/api/box_query.h"
 #include "server/api/box_stream.h"
@@ -58,6 +58,45 @@ void handle_box_get(request *r)
     if (query[Q_OFFSET].given)
         set_page(reads, query);
     handler_queue_batched(r, BATCH_BOXES, reads, count, count, box_get_response);
+}
+
+/* --- seal one box --- */
+
+static void build_seal(params *p, const void *keys)
+{
+    const box_read *read = keys;
+    box_id_params(p, read->tenant, &read->box_id);
+}
+
+/* The list of a sealed box can't change any more, so a second statement reads it for the answer. */
+static void box_seal_response(request *r, const batch_rows *found)
+{
+    const box_read *read = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_change change = {.outcome = 0};
+    if (rows_count(found->rows) > 0)
+        box_change_read(&change, found->rows, 0, 0);
+    if (!http_error_check(r, box_change_status(&change, &err), &err))
+        return;
+    r->at_least = REQUEST_AT_PRIMARY; /* a standby may not have the seal yet */
+    handler_queue_batched(r, BATCH_BOXES, read, 1, 1, box_get_response);
+}
+
+void handle_box_seal(request *r)
+{
+    box_read *read = NULL;
+    if (handler_read_change(r, NULL, 0, true) != NULL)
+        read = handler_take(r, 1, sizeof(*read));
+    if (read == NULL)
+        return;
+    *read = (box_read)BOX_READ_INIT;
+    if (!handler_box(r, &read->box_id))
+        return;
+    read->tenant = request_tenant(r);
+    read->most = BOX_STREAM_PAGE;
+    r->ticket.replayable = true;
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_seal, build_seal, read,
+                         box_seal_response);
 }
 
 /* --- the cards of one box --- */

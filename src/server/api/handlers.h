@@ -20,7 +20,7 @@ request_handler handle_card_get, handle_cards_get, handle_cards_add, handle_card
 request_handler handle_cards_list, handle_card_revisions, handle_card_boxes;
 request_handler handle_box_get, handle_box_cards, handle_boxes_get, handle_boxes_list;
 request_handler handle_box_create, handle_box_append, handle_box_replace, handle_box_fork;
-request_handler handle_box_delete, handle_box_log, handle_box_context;
+request_handler handle_box_seal, handle_box_delete, handle_box_log, handle_box_context;
 request_handler handle_abilities_list, handle_ability_get, handle_ability_invoke;
 request_handler handle_task_stream;
 request_handler handle_sessions_list, handle_session_create, handle_session_get;

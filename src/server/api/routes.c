@@ -61,6 +61,7 @@ const route ROUTES[] = {
      TAKES_KEY, handle_box_delete, NULL},
     WRITE("POST", OF_PROJECT "/boxes/{box_id}/append", "appendToBox", TAKES_KEY, handle_box_append),
     WRITE("POST", OF_PROJECT "/boxes/{box_id}/fork", "forkBox", TAKES_NONE, handle_box_fork),
+    WRITE("POST", OF_PROJECT "/boxes/{box_id}/seal", "sealBox", TAKES_KEY, handle_box_seal),
     READ(OF_PROJECT "/boxes/{box_id}/log", "getBoxLog", CLASS_LIST, handle_box_log),
     READ(OF_PROJECT "/boxes/{box_id}/context", "getBoxContext", CLASS_READ, handle_box_context),
     READ(OF_PROJECT "/abilities", "listAbilities", CLASS_LIST, handle_abilities_list),

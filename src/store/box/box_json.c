@@ -149,7 +149,7 @@ static void end_object(buf *out, const box_head *head)
     scan_compact(out, head->parent_ids);
     isotime_member(out, "created_at", head->created_micros);
     isotime_member(out, "updated_at", head->updated_micros);
-    buf_char(out, '}');
+    buf_text(out, head->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
 }
 
 void box_view_end(buf *out, const box_head *head)

@@ -35,8 +35,8 @@ bool box_view_read(box_view *out, const store_rows *from, const int *index, size
  * `*now` receives the head of the second read; without such a head its version is 0. */
 bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory);
 
-/* Appends {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
- * ids of the requested range. */
+/* Appends {"box_id","card_ids","version","length","parent_ids","created_at","updated_at","sealed"},
+ * with the ids of the requested range. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
 /* These functions append the parts of the object of box_view_object: the members before the ids,

@@ -66,6 +66,7 @@ void box_head_read(box_head *out, const store_rows *rows, int row)
         .before = clamp(rows_int8(rows, row, BOX_COL_BEFORE), first, length),
         .created_micros = rows_micros(rows, row, BOX_COL_CREATED),
         .updated_micros = rows_micros(rows, row, BOX_COL_UPDATED),
+        .sealed = rows_bool(rows, row, BOX_COL_SEALED),
     };
 }
 
@@ -116,7 +117,8 @@ enum {
     LIST_COL_LENGTH,
     LIST_COL_PARENTS,
     LIST_COL_CREATED,
-    LIST_COL_UPDATED
+    LIST_COL_UPDATED,
+    LIST_COL_SEALED
 };
 
 uuid16 box_list_read(box_head *out, const store_rows *rows, int row)
@@ -125,7 +127,8 @@ uuid16 box_list_read(box_head *out, const store_rows *rows, int row)
                       .length = rows_int8(rows, row, LIST_COL_LENGTH),
                       .parent_ids = rows_jsonb(rows, row, LIST_COL_PARENTS),
                       .created_micros = rows_micros(rows, row, LIST_COL_CREATED),
-                      .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED)};
+                      .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED),
+                      .sealed = rows_bool(rows, row, LIST_COL_SEALED)};
     return rows_uuid(rows, row, LIST_COL_BOX);
 }
 

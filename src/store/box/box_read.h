@@ -51,7 +51,8 @@ enum box_column {
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
     BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
     BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA, /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: ids */
-    BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED /* timestamptz: BOX_HEAD */
+    BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED, /* timestamptz: BOX_HEAD */
+    BOX_COL_SEALED = BOX_COL_CARD + CARD_COL_SEALED    /* bool: BOX_HEAD */
 };
 
 /* A row of the kind BOX_HEAD. */
@@ -59,6 +60,7 @@ typedef struct box_head {
     slice parent_ids; /* JSON array */
     int64_t version, length, first, before;
     int64_t created_micros, updated_micros;
+    bool sealed; /* the box is sealed, and was at this version */
 } box_head;
 
 /* Returns the JSON array of ids of a run; an empty array if the column is not an array. */

@@ -81,6 +81,7 @@ void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uui
     box->parent_ids = read_parent_ids(memory, head->parent_ids, &box->parent_count);
     box->created_at = isotime_text(memory, head->created_micros);
     box->updated_at = isotime_text(memory, head->updated_micros);
+    box->sealed = head->sealed;
 }
 
 /* --- the members of a result --- */

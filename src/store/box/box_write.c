@@ -59,7 +59,7 @@ void box_fork_params(params *p, const box_fork *fork)
     params_int8_or_null(p, fork->at_length >= 0, fork->at_length);
 }
 
-void box_delete_params(params *p, slice tenant, const uuid16 *box_id)
+void box_id_params(params *p, slice tenant, const uuid16 *box_id)
 {
     params_text(p, tenant);
     params_uuid(p, box_id);
@@ -89,6 +89,14 @@ void box_change_read(box_change *out, const store_rows *rows, int row, int first
     };
 }
 
+box_change box_delete_read(const store_rows *rows)
+{
+    box_change change = {.outcome = 0};
+    if (rows_count(rows) > 0)
+        change.outcome = (box_outcome)rows_int4(rows, 0, 0);
+    return change;
+}
+
 size_t boxes_append_read(box_change *out, const store_rows *rows, int row, size_t count)
 {
     int64_t ord = rows_int8(rows, row, 0);
@@ -109,6 +117,8 @@ static const struct {
     {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists", ": it is at version"},
     {BOX_INCOMPLETE, CARDBOX_CONFLICT, "fewer card ids are stored than the log of the box claims",
      ": the box is at version"},
+    {BOX_SEALED, CARDBOX_CONFLICT, "the box is sealed and can't be changed or deleted",
+     ": it is at version"},
     {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id", ". It was at version"},
 };
 

@@ -48,9 +48,9 @@ typedef struct box_fork {
 
 void box_fork_params(params *p, const box_fork *fork);
 
-/* STATEMENT_box_delete. The statement returns one row if the box exists, even if it was deleted
- * before. */
-void box_delete_params(params *p, slice tenant, const uuid16 *box_id);
+/* STATEMENT_box_seal, whose row is read by box_change_read, and STATEMENT_box_delete, whose row has
+ * only an outcome. */
+void box_id_params(params *p, slice tenant, const uuid16 *box_id);
 
 typedef struct box_append {
     slice tenant;
@@ -76,7 +76,8 @@ typedef enum box_outcome {
     BOX_DELETED = 7,
     BOX_NO_SUCH_VERSION = 8,
     BOX_LOCKED = 9,
-    BOX_INCOMPLETE = 10 /* fewer ids of the box are stored than its log or its length claims */
+    BOX_INCOMPLETE = 10, /* fewer ids of the box are stored than its log or its length claims */
+    BOX_SEALED = 11
 } box_outcome;
 
 /* A row of the statements that change boxes. */
@@ -93,6 +94,9 @@ void box_change_read(box_change *out, const store_rows *rows, int row, int first
 /* Reads a row of boxes_append: returns the index of its append, or SIZE_MAX if the row's ord is out
  * of range. */
 size_t boxes_append_read(box_change *out, const store_rows *rows, int row, size_t count);
+
+/* Reads the row of box_delete. */
+box_change box_delete_read(const store_rows *rows);
 
 /* Returns CARDBOX_OK, or why the box was not changed, with a message for the client. Conflicts set
  * err->current_version. */

@@ -272,19 +272,35 @@ cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db, const char
     return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
 }
 
+cardbox_status cardbox_seal_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                const char *box_id, cardbox_error *err)
+{
+    uuid16 box;
+    params p = PARAMS_INIT;
+    cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
+    if (status != CARDBOX_OK)
+        return status;
+    box_id_params(&p, slice_of(tenant), &box);
+    return run_change(out, db, STATEMENT_box_seal, &p, RUN_AGAIN, &box, err);
+}
+
 cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, const char *box_id,
                                   cardbox_error *err)
 {
     store_rows *rows = NULL;
     uuid16 box;
     params p = PARAMS_INIT;
+    box_change change;
     cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
     if (status != CARDBOX_OK)
         return status;
-    box_delete_params(&p, slice_of(tenant), &box);
+    box_id_params(&p, slice_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK && rows_count(rows) == 0)
+    change = box_delete_read(rows);
+    if (status == CARDBOX_OK && change.outcome == BOX_NONE)
         status = box_not_found(box_id, err);
+    else if (status == CARDBOX_OK)
+        status = box_change_status(&change, err);
     rows_free(rows);
     return status;
 }

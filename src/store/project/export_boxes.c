@@ -156,6 +156,7 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
     isotime_member(out, "updated_at", head.updated_micros);
     if (head.created_micros != head.updated_micros)
         isotime_member(out, "created_at", head.created_micros);
+    buf_text(out, head.sealed ? ",\"sealed\":true" : "");
     return export_line(x, TRANSFER_BOX);
 }
 

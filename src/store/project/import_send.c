@@ -54,6 +54,7 @@ static cardbox_status send_boxes(cardbox *db, import_item *const *items, size_t 
     put_column(&p, PARAMS_JSONB, items, count, AT(box.card_ids), 0);
     put_column(&p, PARAMS_JSONB, items, count, AT(box.parent_ids), 0);
     put_column(&p, PARAMS_TIMESTAMPTZ, items, count, AT(box.updated_micros), AT(box.has_updated));
+    put_column(&p, PARAMS_BOOL, items, count, AT(box.sealed), 0);
     if (count == 1) /* saves memory: the line may be long, and the parameters have its list */
         buf_free(&items[0]->text);
     return client_run(db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
@@ -278,6 +279,10 @@ static uint64_t *box_counter(import_counts *counts, const store_rows *rows, int 
         return rows_int8(rows, row, 2) == 1 ? &counts->inserted : &counts->repaired;
     if (outcome == BOX_DONE_BEFORE)
         return &counts->unchanged;
+    if (outcome == BOX_SEALED) {
+        error_set(why, CARDBOX_CONFLICT, "the box is sealed here and has other ids");
+        return NULL;
+    }
     error_set(why, CARDBOX_GONE, "the box %s",
               outcome == BOX_DELETED ? "was deleted here" : "is gone");
     return NULL;

@@ -14,6 +14,7 @@ typedef struct box_input {
     slice card_ids; /* JSON arrays */
     slice parent_ids;
     bool is_new;
+    bool sealed;
     bool has_created, has_updated;
     int64_t created_micros, updated_micros;
 } box_input;

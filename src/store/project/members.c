@@ -36,6 +36,7 @@ static const member BOX[] = {
     {"parent_ids", MEMBER_IDS, 0, AT(box.parent_ids), 0},
     {"updated_at", MEMBER_TIME, 0, AT(box.updated_micros), AT(box.has_updated)},
     {"created_at", MEMBER_TIME, PAST, AT(box.created_micros), AT(box.has_created)},
+    {"sealed", MEMBER_BOOL, 0, AT(box.sealed), 0},
     {.name = NULL},
 };
 

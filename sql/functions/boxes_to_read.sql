@@ -1,11 +1,12 @@
--- box_ranges: returns the boxes and the ranges of positions that requests read. The file boxes_read.sql, a statement
+-- boxes_to_read: returns the boxes and the ranges of positions that requests read. The file boxes_read.sql, a statement
 -- that calls this function, explains the parallel arrays. PostgreSQL inlines the function.
-CREATE OR REPLACE FUNCTION cardbox.box_ranges(
+CREATE OR REPLACE FUNCTION cardbox.boxes_to_read(
     tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], max_lengths bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])
 RETURNS TABLE (ord bigint, parts integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
                version bigint, chain_id uuid, own_from bigint, length bigint, updated_at timestamptz,
-               tail jsonb, tail_start bigint, first bigint, before bigint, ids_first bigint, ids_before bigint)
+               tail jsonb, tail_start bigint, first bigint, before bigint, ids_first bigint, ids_before bigint,
+               sealed boolean)
 LANGUAGE sql STABLE
 AS $$
     SELECT k.ord, k.parts, b.tenant_id, b.parent_ids, b.created_at,
@@ -14,7 +15,8 @@ AS $$
            b.length / 64 * 64 AS tail_start,
            r.first, r.before,
            CASE WHEN k.parts & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
-           CASE WHEN k.parts & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
+           CASE WHEN k.parts & 4 <> 0 THEN h.length ELSE r.before END AS ids_before,
+           b.sealed AND h.version = b.version -- the seal is the last change of a box
       FROM unnest(tenants, box_ids, parts_lists, tails, skips, max_lengths, versions, lengths, times) WITH ORDINALITY
            AS k(tenant_id, box_id, parts, tail, skip, max_ids, at_version, at_length, at_time, ord)
       JOIN cardbox.card_boxes b
@@ -37,4 +39,4 @@ AS $$
         SELECT f.first, CASE WHEN k.tail IS NULL AND k.max_ids < h.length - f.first THEN f.first + k.max_ids
                              ELSE h.length END AS before) AS r
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.box_ranges TO cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_to_read TO cardbox_worker;
