@@ -69,7 +69,7 @@ typedef struct cardbox_spawn {
  * @param spawn    the task
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent or context box); CARDBOX_GONE (the box was
- * deleted); CARDBOX_CONFLICT; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
+ * deleted); CARDBOX_CONFLICT (also if the box is sealed); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: that of the handle `db`.
  */

@@ -10,6 +10,7 @@
 --   5   The parent task does not exist.
 --   13  The given box was deleted.
 --   14  The context box does not exist.
+--   15  The given box is sealed.
 CREATE OR REPLACE FUNCTION cardbox.create_task(
     tenant text, task text, given jsonb, prompt json, messages jsonb, contents json[])
 RETURNS integer
@@ -21,6 +22,7 @@ DECLARE
     parent  text := given ->> 'parent';
     box     uuid := given ->> 'box';
     context uuid := given ->> 'context';
+    refusal integer;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -29,9 +31,10 @@ BEGIN
                                            WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
         RETURN 5;
     END IF;
-    IF EXISTS (SELECT FROM cardbox.card_boxes b
-                WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NOT NULL) THEN
-        RETURN 13;
+    SELECT CASE WHEN b.deleted_at IS NOT NULL THEN 13 WHEN b.sealed THEN 15 END INTO refusal
+      FROM cardbox.card_boxes b WHERE b.tenant_id = tenant AND b.box_id = box;
+    IF refusal IS NOT NULL THEN
+        RETURN refusal;
     ELSIF context IS NOT NULL AND NOT EXISTS (
             SELECT FROM cardbox.card_boxes b
              WHERE b.tenant_id = tenant AND b.box_id = context AND b.deleted_at IS NULL) THEN

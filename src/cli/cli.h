@@ -48,7 +48,7 @@ typedef struct cli_call {
     cardbox_context_options context;
 
     cardbox_spawn spawn;
-    const char *reason;
+    const char *reason, *status;
     long skip;
 
     const char *name, *scope, *expires;
@@ -141,8 +141,8 @@ typedef struct cli_command {
     one(session_children) one(session_labels) one(session_diff) one(session_context)        \
     one(session_append) one(session_label) one(session_head) one(session_fork)              \
     one(session_delete) one(session_check) one(session_convert)                             \
-    one(task_run) one(task_send) one(task_cancel) one(task_list) one(task_show)             \
-    one(task_follow)                                                                        \
+    one(task_run) one(task_send) one(task_cancel) one(task_finish) one(task_list)           \
+    one(task_show) one(task_follow)                                                         \
     one(ability_list) one(ability_show) one(ability_invoke)
 /* clang-format on */
 

@@ -640,6 +640,10 @@ def test_the_box_of_a_task():
         refused("task:spawn", {"goal": "x", name: "x" * 36}, 422, "invalid_input", f"{name} must be a UUID")
     refused("task:spawn", {"goal": "x", "contextBoxId": str(uuid.uuid4())}, 404, "error", "context box not found")
     refused("task:spawn", {"goal": "x", "contextBoxId": context}, 404, "error", "context box not found", tenant="other")
+    sealed = ask("box:create", {"card_ids": []})["box_id"]
+    ask("box:seal", {"box_id": sealed})
+    refused("task:spawn", {"goal": "x", "boxId": sealed}, 409, "error", f"box {sealed} is sealed")
+    ask("task:spawn", {"goal": "x", "contextBoxId": sealed})
     ask("box:delete", {"box_id": mine})
     refused("task:spawn", {"goal": "x", "boxId": mine}, 410, "error", f"box {mine} was deleted")
     saved = a_task(boxId=str(uuid.uuid4()), router=True)

@@ -89,7 +89,7 @@ VALUES ('{t}', '{deep}', '00000000-0000-0000-0003-000000000256', 64 * 256, 64 * 
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
                            messages, last_user, wake_at, lease_owner, lease_epoch, box_id, boxed, has_gap)
 SELECT '{t}', 'task-' || n, CASE WHEN n > 0 THEN 'task-0' END, CASE WHEN n % 2 = 1 THEN 'success' END, '"be good"', n, n,
-       CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, CASE WHEN n = 0 THEN {n} ELSE 0 END, 0,
+       CASE WHEN n = 0 THEN 2 * {n} ELSE 1 END, CASE WHEN n = 0 THEN {n} ELSE 0 END, 0,
        CASE WHEN n % 2 = 0 THEN now() - interval '1 second' END, CASE WHEN n < 2 * {batch} AND n % 2 = 0 THEN 'worker' END, 1,
        '{box}', CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, false
   FROM generate_series(0, {n} - 1) AS n;

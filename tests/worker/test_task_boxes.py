@@ -263,6 +263,27 @@ def test_a_box_that_is_gone():
         yield what, check
 
 
+def test_a_box_that_is_sealed():
+    """If it is sealed during a call, the next turn fails. If it is sealed during the last answer, the task ends well."""
+    for name, script, status in (
+            ("between", lambda seal, request: says("never") if request.results else (seal(), calls(("ns__echo", {})))[1],
+             "failed: the task's box {box} is sealed"),
+            ("at the end", lambda seal, request: (seal(), says("done"))[1], "success")):
+        def check(script=script, status=status):
+            box, where = str(uuid.uuid4()), []
+
+            def spawn(project, http):
+                where.append(project)
+                return project.spawn("go", box=box)
+
+            def seal():
+                where[0].invoke("box:seal", {"box_id": box})
+
+            _, _, _, model = run(lambda request: script(seal, request), spawn, status=status.format(box=box))
+            assert len(model.requests) == 1
+        yield name, check
+
+
 def test_an_import_has_the_box():
     """A task that is exported, imported and continued has nothing twice in its box."""
     project, http, task, _ = run(three_calls, lambda project, http: project.spawn("Add one and two", prompt="Be brief"))

@@ -1,5 +1,5 @@
 /*
- * task.c: `cardbox task run`, `send`, `cancel`, `list`, `show` and `follow`.
+ * task.c: `cardbox task run`, `send`, `cancel`, `finish`, `list`, `show` and `follow`.
  */
 #include <inttypes.h>
 #include "base/isotime.h"
@@ -29,13 +29,19 @@ const cli_command cli_task_run = {
     .description = "The task runs when a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt"),
+        CLI_TEXT("system", spawn.system_prompt, "TEXT",
+                 "the system prompt; default: You are task TASK."),
         CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the parent of the new subtask"),
+        CLI_TEXT("box", spawn.box_id, "BOX",
+                 "the box with the messages for the model; default: a new box"),
+        CLI_TEXT("context-box", spawn.context_box_id, "BOX",
+                 "a box that the model reads before the task's box"),
+        CLI_FLAG("router", spawn.router, "after an answer, wait for the next message"),
         CLI_FLAG("follow", follow, "show the task's events until it is finished")),
     .run = run_task,
 };
 
-/* --- send and cancel --- */
+/* --- send, cancel and finish --- */
 
 /* If the task is finished, prints an error that ends with `advice`, and returns true. */
 static bool is_finished(cli_call *call, const char *task_id, const char *advice)
@@ -53,16 +59,16 @@ static bool is_finished(cli_call *call, const char *task_id, const char *advice)
     return over;
 }
 
-/* Prints the outcome of `task send` (`sent` is true) or `task cancel`. */
-static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_status status, bool sent)
+/* Prints the outcome of `task send`, `task cancel` or `task finish`. `done` completes the sentence
+ * "task X ...". `advice` is for a task that is finished already. */
+static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_status status,
+                              const char *done, const char *advice)
 {
-    if (status == CARDBOX_CONFLICT &&
-        is_finished(call, task_id, sent ? "; for more, run a new task" : ""))
+    if (status == CARDBOX_CONFLICT && is_finished(call, task_id, advice))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(call);
-    return cli_print(call->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
-                     sent ? "has the message" : "is cancelled");
+    return cli_print(call->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id, done);
 }
 
 /* Splits a line "@TASK MESSAGE" or "@TASK: MESSAGE" into task id and message. Returns false if the
@@ -91,14 +97,22 @@ static cli_exit send_message(cli_call *call)
         message.content = call->arguments[1];
     }
     cardbox_status status = cardbox_task_send(call->db, call->project, &message, &call->err);
-    return print_outcome(call, message.task_id, status, true);
+    return print_outcome(call, message.task_id, status, "has the message",
+                         "; for more, run a new task");
 }
 
 static cli_exit cancel_task(cli_call *call)
 {
     cardbox_status status =
         cardbox_task_cancel(call->db, call->project, call->arguments[0], call->reason, &call->err);
-    return print_outcome(call, call->arguments[0], status, false);
+    return print_outcome(call, call->arguments[0], status, "is cancelled", "");
+}
+
+static cli_exit finish_task(cli_call *call)
+{
+    cardbox_status status =
+        cardbox_task_finish(call->db, call->project, call->arguments[0], call->status, &call->err);
+    return print_outcome(call, call->arguments[0], status, "is finished", "");
 }
 
 const cli_command cli_task_send = {
@@ -125,15 +139,28 @@ const cli_command cli_task_cancel = {
     .run = cancel_task,
 };
 
+const cli_command cli_task_finish = {
+    .name = "task finish",
+    .arguments = "TASK",
+    .summary = "end an unfinished task, such as a router",
+    .description = "Later writes of the task's worker are rejected.",
+    .examples = "task finish --project demo 01970000-0000-7000-8000-000000000001",
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("status", status, "TEXT", "the completion status; default: success")),
+    .run = finish_task,
+};
+
 /* --- list --- */
 
 static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     buf_json_open_take(out,
-                       json_pack("{s:s, s:s*, s:s*, s:I, s:I, s:I}", "id", task->task_id,
-                                 "parentTaskId", task->parent_task_id, "completionStatus",
-                                 task->completion_status, "createdAt", (json_int_t)task->created_at,
+                       json_pack("{s:s, s:s*, s:s*, s:s, s:s*, s:s*, s:o*, s:I, s:I, s:I}", "id",
+                                 task->task_id, "parentTaskId", task->parent_task_id,
+                                 "completionStatus", task->completion_status, "state", task->state,
+                                 "boxId", task->box_id, "contextBoxId", task->context_box_id,
+                                 "router", task->router ? json_true() : NULL, "createdAt", (json_int_t)task->created_at,
                                  "updatedAt", (json_int_t)task->updated_at, "messageCount",
                                  (json_int_t)task->message_count));
     buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");

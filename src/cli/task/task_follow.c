@@ -370,7 +370,7 @@ const char *task_state(const cardbox_task *task)
         return task->completion_status;
     if (task->lease_owner != NULL)
         return task->wake_at > now_ms ? "running" : "lost";
-    return task->wake_at > 0 ? "waiting" : "asleep";
+    return task->wake_at > 0 || task->router ? "waiting" : "asleep";
 }
 
 term_style task_state_style(const cardbox_task *task)
@@ -388,8 +388,9 @@ static void show_state(const cardbox_task *task)
     if (task->completion_status != NULL)
         return;
     if (task->lease_owner == NULL) {
-        puts(strcmp(state, "waiting") == 0 ? "waiting for a worker"
-                                           : "asleep until a subtask ends or a message comes");
+        puts(task->wake_at > 0 ? "waiting for a worker"
+             : task->router    ? "waiting for the next message"
+                               : "asleep until a subtask ends or a message comes");
         return;
     }
     fputs(is_lost ? "waiting for a worker: the lease of " : "running on ", stdout);

@@ -101,7 +101,8 @@ typedef enum ledger_outcome {
     LEDGER_ASLEEP = 11,    /* a worker's write has put the task to sleep, or released it */
     LEDGER_GIVEN_UP = 12,  /* the task was claimed too often, and has failed */
     LEDGER_BOX_DELETED = 13, /* the box for a new task was deleted */
-    LEDGER_NO_CONTEXT_BOX = 14 /* the context box for a new task does not exist */
+    LEDGER_NO_CONTEXT_BOX = 14, /* the context box for a new task does not exist */
+    LEDGER_BOX_SEALED = 15      /* the box for a new task is sealed */
 } ledger_outcome;
 
 enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 }; /* kinds */

@@ -121,6 +121,9 @@ cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn
     if (outcome == LEDGER_BOX_DELETED)
         return error_set(err, CARDBOX_GONE, "box %.*s was deleted", (int)spawn->box_id.len,
                          spawn->box_id.ptr);
+    if (outcome == LEDGER_BOX_SEALED)
+        return error_set(err, CARDBOX_CONFLICT, "box %.*s is sealed", (int)spawn->box_id.len,
+                         spawn->box_id.ptr);
     if (outcome == LEDGER_NO_CONTEXT_BOX)
         return error_set(err, CARDBOX_NOT_FOUND, "context box not found: %.*s",
                          (int)spawn->context_box_id.len, spawn->context_box_id.ptr);

@@ -161,7 +161,7 @@ static cardbox_status turn_status(int outcome, const task_turn *turn, slice task
     if (outcome == LEDGER_NO_CONTEXT_BOX)
         return error_set(err, CARDBOX_NOT_FOUND, "the task's context box %s does not exist",
                          turn->context_box_id);
-    return error_set(err, CARDBOX_CONFLICT, "the task's box %s can't be changed", turn->box_id);
+    return error_set(err, CARDBOX_CONFLICT, "the task's box %s is sealed", turn->box_id);
 }
 
 static int64_t version_or_none(const store_rows *rows, int column)
