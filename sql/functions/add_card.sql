@@ -1,5 +1,5 @@
 -- add_card: adds a card, for SQL programs. The card is written by write_cards(), which the SDK calls. Content of a known
--- class (`__type__`) is stored as it is: unlike the SDK, the function neither checks it nor writes it in a normal form.
+-- class (`__type__`) is stored as it is. The SDK checks such content, and stores it in a normal form.
 --   metadata      A JSON object. If it has a standard type and no role, the role of the type is added.
 --   tool_calls    A JSON array, or NULL.
 --   tool_call_id  Id of the tool call whose result the card is, or NULL.
@@ -9,9 +9,11 @@
 --   strict        Whether other content under the id of a stored card is an error. Otherwise it repairs the card.
 --   restore       Whether a deleted or expired card is restored.
 --
--- Returns `inserted`, `unchanged`, `repaired` or `restored`. Errors: 22023 a parameter is not valid, 42501 the project is
--- not granted to the caller, CB409 the card is sealed, or strict, or the tool call has another result, CB410 the card was
--- deleted or has expired.
+-- Returns `inserted`, `unchanged`, `repaired` or `restored`. Errors:
+--   22023  A parameter is not valid.
+--   42501  The project is not granted to the caller.
+--   CB409  The stored card is sealed, or `strict` is true, or the tool call has another result.
+--   CB410  The card was deleted or has expired.
 CREATE OR REPLACE FUNCTION cardbox.add_card(
     tenant text, card_id text, content json, metadata jsonb DEFAULT '{}', tool_calls jsonb DEFAULT NULL,
     tool_call_id text DEFAULT NULL, ttl_seconds integer DEFAULT NULL, created_at timestamptz DEFAULT NULL,

@@ -6,8 +6,11 @@
 --                     is written, `outcome` is `unchanged`, and `version` and `length` are those of the first append.
 --   outcome           `appended` or `unchanged`.
 --
--- Errors: 22023 a parameter is not valid, 42501 the project is not granted to the caller, CB404 there is no such box,
--- CB409 the box has another version, or the key was used for other ids.
+-- Errors:
+--   22023  A parameter is not valid.
+--   42501  The project is not granted to the caller.
+--   CB404  There is no such box.
+--   CB409  The box has another version, or the key was used for other ids.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
     tenant text, box_id uuid, card_ids text[], expected_version bigint DEFAULT NULL, append_key text DEFAULT NULL,
     OUT outcome text, OUT version bigint, OUT length bigint)

@@ -4,4 +4,4 @@
 -- needs: append_ids
 -- needs: append_to_boxes
 ALTER TABLE cardbox.cards ALTER COLUMN created_at SET DEFAULT clock_timestamp();
-DROP FUNCTION IF EXISTS cardbox.append_to_box(text, uuid, jsonb, bigint, text, boolean);
+DROP FUNCTION IF EXISTS cardbox.append_to_box (text, uuid, jsonb, bigint, text, boolean);
