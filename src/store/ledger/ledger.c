@@ -58,8 +58,8 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
         status = check_optional_id("parentTaskId", t->parent_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK && t->parent_id.ptr != NULL && slice_equal(t->parent_id, t->task_id))
         status = error_set(err, CARDBOX_INVALID, "parentTaskId names the task itself");
-    if (status == CARDBOX_OK)
-        status = check_optional_id("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
+    if (status == CARDBOX_OK && t->status.ptr != NULL)
+        status = check_text("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
     if (status == CARDBOX_OK && slice_equal(t->status, SLICE("null")))
         status = error_set(
             err, CARDBOX_INVALID,
