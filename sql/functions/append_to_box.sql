@@ -10,7 +10,7 @@
 --   22023  A parameter is not valid.
 --   42501  The project is not granted to the caller.
 --   CB404  There is no such box.
---   CB409  The box has another version, or the key was used for other ids.
+--   CB409  The box has another version or is sealed, or the key was used for other ids.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
     tenant text, box_id uuid, card_ids text[], expected_version bigint DEFAULT NULL, append_key text DEFAULT NULL,
     OUT outcome text, OUT version bigint, OUT length bigint)
@@ -39,8 +39,8 @@ BEGIN
     ELSIF result = 5 THEN
         RAISE EXCEPTION 'the append key was used for other ids: the box is at version %', version
             USING ERRCODE = 'CB409';
-    ELSIF result NOT IN (1, 2) THEN
-        RAISE EXCEPTION 'the append was rejected with outcome %: the box is at version %', result, version
+    ELSIF result = 11 THEN
+        RAISE EXCEPTION 'the box is sealed and can''t be changed: it is at version %', version
             USING ERRCODE = 'CB409';
     END IF;
     outcome := CASE result WHEN 1 THEN 'appended' ELSE 'unchanged' END;
