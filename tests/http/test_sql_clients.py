@@ -95,6 +95,20 @@ def test_bad_cards():
     assert server().get(url("mine", "cards", "b")).status == 404
 
 
+def test_depth():
+    """The limit is that of a card over HTTP. Brackets in strings do not count."""
+    levels, text = '[{"a":' * 64 + "1" + "}]" * 64, json.dumps(['["\\{' * 300, '"[[' * 200])
+    for name, content, expected, status in (("levels", levels, "inserted", 200), ("text", text, "inserted", 200),
+                                            ("too deep", f"[{levels}]", "22023: content has more than 128", 413)):
+        returned, error = run(f"SELECT cardbox.add_card('mine', '{name}', $a${content}$a$)")
+        assert (returned or error).startswith(expected), (name, returned, error)
+        body = f'{{"card_id": "{name}", "content": {content}}}'
+        answer = server().request("POST", url("mine", "cards"), body, {"Content-Type": "application/json"})
+        assert answer.status == status and (status != 200 or answer.json()["outcome"] == "unchanged"), (name, answer)
+    for value in (f"'{{\"a\": {'[' * 128}{']' * 128}}}'", f"tool_calls => '{'[' * 129}{']' * 129}'"):
+        refused(f"SELECT cardbox.add_card('mine', 'b', '1', {value})", "22023: ")
+
+
 def test_a_box():
     append = f"SELECT * FROM cardbox.append_to_box('mine', '{BOX}', "
     refused(append + "'{a}')", "CB404: box not found")
