@@ -26,7 +26,9 @@ typedef struct cardbox_task {
     const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *parent_task_id;     /**< id of the parent task, which must exist; NULL: no parent */
     const char *completion_status;  /**< NULL: not finished; else "success", "cancelled", "failed:
-                                       ..." or another text, up to CARDBOX_TASK_STATUS_MAX bytes */
+                                       ..." or another text, such as a stack trace: up to
+                                       CARDBOX_TASK_STATUS_MAX bytes, whose only control characters
+                                       are tabs and line ends */
     const char *system_prompt;      /**< a text or ""; system_prompt or system_prompt_json is
                                          required */
     const char *system_prompt_json; /**< the text as a JSON string */

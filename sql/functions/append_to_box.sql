@@ -1,72 +1,50 @@
--- append_to_box: makes one append to a box. The function append_to_boxes() calls append_to_box() for each append that
--- its own first statement did not make.
---   waits  Whether to wait for a box that another transaction has locked.
+-- append_to_box: appends ids of cards to a box, for SQL programs. The append is that of append_to_boxes(), which the SDK
+-- calls.
+--   card_ids          1 to 10,000 ids. The cards need not exist.
+--   expected_version  Version that the box must have; NULL: any.
+--   append_key        Idempotency key of 1 to 512 bytes, or NULL. If the same append with this key was made before, nothing
+--                     is written, `outcome` is `unchanged`, and `version` and `length` are those of the first append.
+--   outcome           `appended` or `unchanged`.
 --
--- Outcomes are:
---   1  The ids were appended.
---   2  The same append was made before with this key; nothing was written.
---   3  There is no such box, or it was deleted.
---   4  The box has another version than expected.
---   5  The key was used before for other ids.
---   9  Another transaction has locked the box, and `waits` is false.
---  11  The box is sealed.
+-- Errors:
+--   22023  A parameter is not valid.
+--   42501  The project is not granted to the caller.
+--   CB404  There is no such box.
+--   CB409  The box has another version or is sealed, or the key was used for other ids.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
-    tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean,
-    OUT outcome integer, OUT version bigint, OUT length bigint)
-LANGUAGE plpgsql
+    tenant text, box_id uuid, card_ids text[], expected_version bigint DEFAULT NULL, append_key text DEFAULT NULL,
+    OUT outcome text, OUT version bigint, OUT length bigint)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    head   record;
-    before record;
-    made   timestamptz;
-    digest CONSTANT bytea := sha256(convert_to(ids::text, 'UTF8'));
+    result integer;
 BEGIN
-    PERFORM cardbox.check_ids(ids);
-    IF ids = '[]' OR octet_length(key) NOT BETWEEN 1 AND 512 THEN
-        RAISE EXCEPTION 'an append needs at least one id, and a key of 1 to 512 bytes if any'
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_id('tenant', tenant, 255), cardbox.check_id('append_key', coalesce(append_key, '-'), 512);
+    IF box_id IS NULL OR expected_version < 1 OR coalesce(cardinality(card_ids), 0) NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'an append needs a box_id, 1 to 10000 card_ids, and an expected_version of 1 or more if any'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF waits IS NOT TRUE THEN
-        PERFORM FROM cardbox.card_boxes b
-          WHERE b.tenant_id = tenant AND b.box_id = box FOR NO KEY UPDATE SKIP LOCKED;
-        IF NOT FOUND AND EXISTS (SELECT FROM cardbox.card_boxes b
-                                  WHERE b.tenant_id = tenant AND b.box_id = box) THEN
-            outcome := 9;
-            RETURN;
-        END IF;
+    PERFORM cardbox.check_id('a card id', i.id, 512) FROM unnest(card_ids) AS i(id);
+    SELECT a.outcome, a.version, a.length INTO result, version, length
+      FROM cardbox.append_to_boxes(ARRAY[tenant], ARRAY[box_id], ARRAY[to_jsonb(card_ids)], ARRAY[expected_version],
+                                   ARRAY[append_key], true) AS a;
+    IF result = 3 THEN
+        RAISE EXCEPTION 'box not found' USING ERRCODE = 'CB404';
+    ELSIF result = 4 THEN
+        RAISE EXCEPTION 'the box has changed: it is at version %', version USING ERRCODE = 'CB409';
+    ELSIF result = 5 THEN
+        RAISE EXCEPTION 'the append key was used for other ids: the box is at version %', version
+            USING ERRCODE = 'CB409';
+    ELSIF result = 11 THEN
+        RAISE EXCEPTION 'the box is sealed and can''t be changed: it is at version %', version
+            USING ERRCODE = 'CB409';
     END IF;
-    SELECT b.version, b.length, b.chain_id, b.updated_at, b.sealed INTO head
-      FROM cardbox.card_boxes b
-     WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
-       FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        outcome := 3;
-        RETURN;
-    END IF;
-    version := head.version + 1;
-    length := head.length + jsonb_array_length(ids);
-    made := greatest(clock_timestamp(), head.updated_at); -- times in the log of a box never decrease
-    IF NOT head.sealed AND (expected IS NULL OR expected = head.version) THEN
-        INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key,
-                                          request_digest, at)
-        VALUES (tenant, box, append_to_box.version, 'append', head.chain_id, append_to_box.length,
-                jsonb_array_length(ids), key, CASE WHEN key IS NOT NULL THEN digest END, made)
-            ON CONFLICT (tenant_id, box_id, append_key) WHERE append_key IS NOT NULL DO NOTHING;
-        IF FOUND THEN
-            UPDATE cardbox.card_boxes b
-               SET tail = cardbox.seal_segments(tenant, head.chain_id, head.length / 64 * 64, b.tail || ids),
-                   length = append_to_box.length, version = append_to_box.version, updated_at = made
-             WHERE b.tenant_id = tenant AND b.box_id = box;
-            outcome := 1;
-            RETURN;
-        END IF;
-    END IF;
-    SELECT l.version, l.length, l.request_digest INTO before
-      FROM cardbox.card_box_log l
-     WHERE l.tenant_id = tenant AND l.box_id = box AND l.append_key = key;
-    outcome := CASE WHEN FOUND THEN CASE WHEN before.request_digest = digest THEN 2 ELSE 5 END
-                    WHEN head.sealed THEN 11 ELSE 4 END;
-    version := CASE outcome WHEN 2 THEN before.version ELSE head.version END;
-    length := CASE outcome WHEN 2 THEN before.length ELSE head.length END;
+    outcome := CASE result WHEN 1 THEN 'appended' ELSE 'unchanged' END;
 END
 $$;
+GRANT EXECUTE ON FUNCTION cardbox.append_to_box TO cardbox_worker;
+ALTER FUNCTION cardbox.append_to_box OWNER TO cardbox_writer;

@@ -5,10 +5,10 @@
 --   waits      Whether the call waits for a locked box if it has only one append. With several appends the call does
 --              not wait for locked boxes, to avoid deadlocks.
 --
--- The outcomes are those of append_to_box().
+-- The outcomes are those of append_ids().
 --
 -- One statement makes those appends that only extend the tail of a box and are the first to their box in the arrays.
--- The statement leaves out an append if, for example, its box is locked or its key was used before. append_to_box()
+-- The statement leaves out an append if, for example, its box is locked or its key was used before. append_ids()
 -- makes the appends that are left out, one by one. The statement inserts the row of the log first: the unique index
 -- finds a used key, which is cheaper than a query.
 --
@@ -75,7 +75,7 @@ BEGIN
     FOR i IN SELECT n FROM generate_series(1, count) AS n WHERE n <> ALL (done) LOOP
         ord := i;
         SELECT a.outcome, a.version, a.length INTO outcome, version, length
-          FROM cardbox.append_to_box(tenants[i], boxes[i], id_lists[i], expecteds[i], keys[i],
+          FROM cardbox.append_ids(tenants[i], boxes[i], id_lists[i], expecteds[i], keys[i],
                                      waits AND count = 1) AS a;
         RETURN NEXT;
     END LOOP;

@@ -5,7 +5,8 @@
 -- Outcomes: 1 created, 2 or 6 the box already exists, 7 a box with this id was deleted. The numbers are those of
 -- box_outcome in the C code.
 CREATE OR REPLACE FUNCTION cardbox.create_box(
-    tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
+    tenant text, box uuid, ids jsonb DEFAULT '[]', parents jsonb DEFAULT '[]', at timestamptz DEFAULT NULL,
+    may_exist boolean DEFAULT true,
     OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

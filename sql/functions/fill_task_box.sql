@@ -65,7 +65,7 @@ BEGIN
                   WHERE NOT known ? u.id AND u.id <> ALL (held) ORDER BY u.n);
     IF ids <> '{}' THEN
         SELECT a.outcome, a.version INTO outcome, version
-          FROM cardbox.append_to_box(tenant, filled.box_id, to_jsonb(ids), NULL, NULL, true) AS a;
+          FROM cardbox.append_ids(tenant, filled.box_id, to_jsonb(ids), NULL, NULL, true) AS a;
     END IF;
     IF outcome = 1 THEN
         UPDATE cardbox.tasks t SET boxed = until, has_gap = until < filled.events, is_asked = filled.is_asked

@@ -2,6 +2,7 @@
  * slice.c: checks whether a text is UTF-8 or an id, and other functions for slices.
  */
 #include "base/slice.h"
+#include <string.h>
 #include <strings.h>
 #include <stdint.h>
 
@@ -116,7 +117,7 @@ static bool is_printable(const char *at)
             IN_EACH_BYTE(0x80)) == 0;
 }
 
-bool slice_is_id(slice text, size_t max)
+static bool has_only(slice text, size_t max, const char *controls)
 {
     if (text.len == 0 || text.len > max)
         return false;
@@ -125,10 +126,20 @@ bool slice_is_id(slice text, size_t max)
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
 
-        if (byte < 0x20 || byte == 0x7F)
+        if ((byte < 0x20 || byte == 0x7F) && (byte == 0 || strchr(controls, byte) == NULL))
             return false;
     }
     return slice_is_utf8(text);
+}
+
+bool slice_is_id(slice text, size_t max)
+{
+    return has_only(text, max, "");
+}
+
+bool slice_is_text(slice text, size_t max)
+{
+    return has_only(text, max, "\t\n\r");
 }
 
 size_t slice_cut(slice text, size_t most)

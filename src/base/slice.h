@@ -50,4 +50,7 @@ size_t slice_cut(slice text, size_t most);
 /* True if a text is a valid id: 1 to `max` bytes of UTF-8 without control characters (C0, DEL). */
 bool slice_is_id(slice text, size_t max);
 
+/* Like slice_is_id, but the text may contain tabs, line feeds and carriage returns. */
+bool slice_is_text(slice text, size_t max);
+
 #endif

@@ -94,12 +94,12 @@ def test_boxes_with_a_history_round_trip():
     psql(dsn, "SELECT cardbox.create_box('p', '01970000-0000-7000-8000-000000000001', '[]', '[]',"
               " NULL, false)")
     for count in (1, 62, 1, 1, 64, 200, 3):
-        psql(dsn, "SELECT cardbox.append_to_box('p', '01970000-0000-7000-8000-000000000001',"
+        psql(dsn, "SELECT cardbox.append_ids('p', '01970000-0000-7000-8000-000000000001',"
                   f" (SELECT jsonb_agg('id-' || n) FROM generate_series(1, {count}) n), NULL, NULL, true)")
     for number, length in enumerate((0, 1, 63, 64, 65, 128, 200, 332), start=2):
         psql(dsn, "SELECT cardbox.fork_box('p', '01970000-0000-7000-8000-000000000001',"
                   f" '01970000-0000-7000-8000-00000000000{number}', NULL, {length})")
-    psql(dsn, "SELECT cardbox.append_to_box('p', '01970000-0000-7000-8000-000000000004',"
+    psql(dsn, "SELECT cardbox.append_ids('p', '01970000-0000-7000-8000-000000000004',"
               " '[\"x\", \"y\"]', NULL, NULL, true)")
     lines = [json.loads(line) for line in round_trip(dsn).splitlines()]
     assert [len(line["card_ids"]) for line in lines] == [332, 0, 1, 65, 64, 65, 128, 200, 332]

@@ -98,7 +98,7 @@ BAD = [
     ("long status", task("b", "x" * 65537), "completion_status must be 1 to 65536 bytes"),
     ("a status that queries take for none", task("b", "null"), 'completionStatus is the text "null"'),
     ("empty status", task("b", ""), "completion_status must be 1 to 65536 bytes"),
-    ("status with a control character", task("b", "a\nb"), "completion_status must be 1 to 65536 bytes"),
+    ("status with a control character", task("b", "a\x1bb"), "completion_status must be 1 to 65536 bytes"),
     ("status of another type", task("b", 1), "completion_status must be a string, not number"),
     ("open call of a task that is over", call("b", "over", "pending", start="over"), "call b belongs to a task that is already completed"),
     ("start message of another task", call("b", "t", start="over"), "a start or end message that its task does not have"),
@@ -115,6 +115,14 @@ def test_each_bad_row_alone():
                                     call(f"good-{index}", "t", start="m"))
         assert status == 1 and len(said) == 1 and said[0].startswith("line 4: ") and say in said[0], (name, said)
         assert counts["messages"]["inserted"] == 4 and counts["calls"]["inserted"] == 1, (name, counts)
+
+
+def test_statuses_of_several_lines():
+    dsn, text = database(), "Error: no\r\n\tat read (file.js:1)"
+    status, counts, said = load(dsn, task("a", text))
+    assert status == 0 and counts["tasks"] == count(1), said
+    exported = cardbox_test.cardbox("export", "--dsn", dsn, "--project", "p").stdout.splitlines()
+    assert [json.loads(line)["completion_status"] for line in exported if '"task"' in line] == [text]
 
 
 def test_two_that_name_each_other():

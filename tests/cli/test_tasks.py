@@ -365,5 +365,18 @@ def test_a_failed_task_is_a_failure():
     assert run("task", "show", task).returncode == 0
 
 
+def test_an_error_of_several_lines():
+    """Only its first line is shown, and in JSON all of it."""
+    text = "Error\n\tat read (birds.js:7)\r\n\tat main"
+    task = run("task", "run", "count").stdout.strip()
+    finish(task, text)
+    row = next(line for line in run("task", "list", "--all").stdout.splitlines() if line.startswith(task))
+    assert re.search(r" Error +\S", row) and "birds.js" not in row, row
+    followed = run("task", "follow", task, check=False)
+    assert followed.returncode == 1 and re.search(r"^Error after \d+\.\d s$", followed.stdout, re.M) and "birds.js" not in followed.stdout
+    listed = [json.loads(line) for line in run("task", "list", "--all", "--json").stdout.splitlines()]
+    assert [one["completionStatus"] for one in listed if one["id"] == task] == [text]
+
+
 if __name__ == "__main__":
     cardbox_test.main(globals())

@@ -787,6 +787,9 @@ def without_nulls(value, schema):
             if member is not None or name not in inner or name in schema.get("required", [])}
 
 
+A_TASK = {"id": NOWHERE, "systemPrompt": "", "createdAt": 1000, "updatedAt": 1000}
+
+
 def test_long_texts_of_errors():
     parent, text = a_task()["id"], "failed: " + "x" * (65536 - 8)
     long = a_task(parentTaskId=parent, completionStatus=text)["id"]
@@ -794,6 +797,19 @@ def test_long_texts_of_errors():
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["tasks"][0]["id"] == long
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["total"] == 1
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": "failed"})["total"] == 2
+    refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": text + "x"}}, 422, "invalid_input", "/task/completionStatus")
+
+
+def test_errors_with_stack_traces():
+    parent = a_task()["id"]
+    text = "Error: no such file\r\n\tat read (file.js:1)\n\tat main (file.js:9)\n"
+    one = a_task(parentTaskId=parent, completionStatus=text)["id"]
+    assert ask("ldg:task:get", {"taskId": one})["task"]["completionStatus"] == text
+    assert [task["id"] for task in ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["tasks"]] == [one]
+    assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text[:-1]})["total"] == 0
+    for bad in ("a\u0000b", "a\u0001", "a\u001b[1m", "\u007f", "\ud800"):
+        refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": bad}}, 422, "invalid_input", "ompletionStatus")
+    refused("ldg:task:save", {"task": {**A_TASK, "id": "a\nb"}}, 422, "invalid_input", "control characters")
 
 
 def test_null_is_not_given():
@@ -801,10 +817,15 @@ def test_null_is_not_given():
     one = a_task(parentTaskId=None, completionStatus=None, cancelReason=None)
     stored = ask("ldg:task:get", {"taskId": one["id"]})["task"]
     assert "parentTaskId" not in stored and "completionStatus" not in stored, stored
+    a_call(endMessageId=None)
     assert ask("task:spawn", {"goal": "x", "parentTaskId": None, "systemPrompt": None})["taskId"]
     child = a_task(parentTaskId=parent)["id"]
     found = ask("ldg:task:query", {"parentTaskId": parent, "fromTime": None, "toTime": None, "limit": None})
     assert [task["id"] for task in found["tasks"]] == [child]
+    nulls = {"state": None, "goals": None, "limit": None, "offset": None}
+    assert ask("ldg:task:query", {"parentTaskId": parent, **nulls})["total"] == 1
+    assert ask("ldg:msg:list", {"taskId": parent, "limit": None, "offset": None})["total"] == 0
+    assert ask("task:active", {"limit": None})["tasks"]
     refused("ldg:task:query", {"completionStatus": None}, 422, "invalid_input", 'send the text "null"')
     refused("ldg:task:get", {"taskId": None}, 422, "invalid_input", "/taskId")
 
@@ -815,11 +836,17 @@ def test_numbers_are_clamped_and_cut():
     def query(**members):
         return [task["id"] for task in ask("ldg:task:query", {"parentTaskId": parent, **members})["tasks"]]
     assert ask("ldg:task:get", {"taskId": tasks[0]})["task"]["createdAt"] == 1000
-    assert query(limit=0) == query(limit=-5) == query(limit=1.0) == tasks[2:]
-    assert query(limit=10 ** 9) == query(offset=-3) == tasks[::-1]
+    assert query(limit=0) == query(limit=-5) == query(limit=1.0) == query(limit=1.9) == query(limit=-1e300) == tasks[2:]
+    assert query(limit=10 ** 9) == query(offset=-3) == query(offset=0.9) == query(limit=1e300) == tasks[::-1]
+    assert query(offset=1.0) == query(offset=1.5) == tasks[1::-1] and query(offset=1e300) == []
     assert query(fromTime=1001.7) == query(fromTime=1001) == [tasks[2], tasks[1]]
     assert query(fromTime=-7.5, toTime=1e300) == tasks[::-1] and query(fromTime=1e18) == []
     assert ask("task:active", {"limit": 0})["tasks"] and ask("task:active", {"limit": 2 ** 70})["tasks"]
+    sent = [a_message({"id": parent}, id=str(uuid.uuid4()), timestamp=1000.0 + i / 2)["id"] for i in range(4)]
+    def messages(**members):
+        return [message["id"] for message in ask("ldg:msg:list", {"taskId": parent, **members})["messages"]]
+    assert messages(limit=0) == messages(limit=-1) == messages(limit=1.5) == sent[:1]
+    assert messages(limit=2 ** 70) == messages(offset=-1) == sent and messages(offset=2.0) == sent[2:]
 
 
 def test_random_inputs():

@@ -158,8 +158,10 @@ def test_missing_cards():
         response = server.get(path + query)
         assert [card["card_id"] for card in response.json()] == ids, (query, response)
         assert response.header("Cardbox-Missing") == missing, (query, response.headers)
+        assert response.header("Cardbox-Length") == "6", (query, response.headers)
     empty = server.get(url("red", "boxes", BOX % 3, "cards"))
-    assert empty.json() == [] and empty.header("Cardbox-Missing") == "0"
+    assert empty.json() == [] and empty.header("Cardbox-Missing") == "0" and empty.header("Cardbox-Length") == "0"
+    assert server.get(path + "?at_length=2").header("Cardbox-Length") == "2"
 
 
 def test_box():

@@ -28,10 +28,10 @@ SELECT cardbox.create_box('t', b::uuid, '[]', '[]', NULL, false)
   FROM unnest(ARRAY['{SMALL}', '{LARGE}', '{LONG}']) AS b;
 DO $$ BEGIN
     FOR n IN 1 .. 100 LOOP
-        PERFORM cardbox.append_to_box('t', '{SMALL}', jsonb_build_array('c-' || n), NULL, NULL, true);
+        PERFORM cardbox.append_ids('t', '{SMALL}', jsonb_build_array('c-' || n), NULL, NULL, true);
     END LOOP;
     FOR n IN 1 .. {LARGE_IDS // 10_000} LOOP
-        PERFORM cardbox.append_to_box('t', '{LARGE}', (
+        PERFORM cardbox.append_ids('t', '{LARGE}', (
             SELECT jsonb_agg('c-' || (n * 10000 + i)) FROM generate_series(1, 10000) AS i), NULL, NULL, true);
     END LOOP;
 END $$;
@@ -163,14 +163,14 @@ def test_boxes_of_a_common_card():
                                               NULL, (right(b.box_id::text, 12)::bigint * 64 * kind) % 256 * b.length / 256)
               FROM cardbox.card_boxes b WHERE b.box_id::text LIKE format('00000000-0000-0000-%s-%%', lpad(source::text, 4, '0')) $$;
         SELECT count(*) FROM pg_temp.forked(1, 0) AS f(a uuid, b record);
-        SELECT cardbox.append_to_box('t', b.box_id, (SELECT jsonb_agg('own-' || i) FROM generate_series(0, 99) AS i), NULL, NULL, true)
+        SELECT cardbox.append_ids('t', b.box_id, (SELECT jsonb_agg('own-' || i) FROM generate_series(0, 99) AS i), NULL, NULL, true)
           FROM cardbox.card_boxes b WHERE b.box_id::text LIKE '00000000-0000-0000-0001-%';
         SELECT count(*) FROM pg_temp.forked(3, 1) AS f(a uuid, b record);
         DO $$ DECLARE last uuid := '00000000-0000-0000-0000-000000000001'; next uuid; BEGIN
             FOR n IN 1 .. 258 LOOP
                 next := ('00000000-0000-0000-0009-' || lpad(n::text, 12, '0'))::uuid;
                 PERFORM cardbox.fork_box('t', last, next, NULL, NULL);
-                PERFORM cardbox.append_to_box('t', next, (SELECT jsonb_agg('own-' || i) FROM generate_series(1, 64) AS i), NULL, NULL, true);
+                PERFORM cardbox.append_ids('t', next, (SELECT jsonb_agg('own-' || i) FROM generate_series(1, 64) AS i), NULL, NULL, true);
                 last := next;
             END LOOP;
         END $$""")

@@ -93,6 +93,9 @@ static void life_of_a_task(void **state)
 
     assert_ok(save_task("t", "life", "success", 1000, 2000, &err), &err);
     check_status("life", "success");
+    assert_ok(save_task("t", "traced", "Error\r\n\tat x", 1000, 2000, &err), &err);
+    check_status("traced", "Error\r\n\tat x");
+    assert_int_equal(save_task("t", "traced", "Error\033", 1000, 3000, &err), CARDBOX_INVALID);
     /* Stale saves of when it was active don't open it again. */
     assert_int_equal(save_task("t", "life", NULL, 1000, 1500, &err), CARDBOX_CONFLICT);
     assert_int_equal(save_task("t", "life", NULL, 1000, 2000, &err), CARDBOX_CONFLICT);

@@ -110,7 +110,7 @@ def test_worker_changes_no_sealed_box():
                           (f"SELECT outcome FROM cardbox.create_box('mine', '{BOX}', '[]', '[]', NULL, true)", "2")):
         assert sql(dsn, ROLE, text).stdout.strip() == outcome, text
     for text in ("UPDATE cardbox.card_boxes SET sealed = false", "UPDATE cardbox.boxes SET sealed = false",
-                 "DELETE FROM cardbox.card_boxes", "SELECT cardbox.append_to_box('mine', NULL, '[]', NULL, NULL, true)"):
+                 "DELETE FROM cardbox.card_boxes", "SELECT cardbox.append_ids('mine', NULL, '[]', NULL, NULL, true)"):
         assert "permission denied" in sql(dsn, ROLE, text).stderr, text
     left = Postgres.shared().psql(dsn, f"SELECT tenant_id, length, sealed FROM cardbox.boxes WHERE box_id = '{BOX}' ORDER BY 1")
     assert left.split() == ["mine|100|t", "other|100|f"], left

@@ -536,7 +536,7 @@ static void bad_input(void **state)
     char reason[3000];
     memset(reason, 'x', sizeof(reason) - 1);
     reason[sizeof(reason) - 1] = '\0';
-    memcpy(reason, "failed: \xc3\xa9", 10);
+    memcpy(reason, "failed: \xc3\xa9\n\tat", 14);
     write.completion_status = reason;
     assert_ok(cardbox_task_update(NULL, db, &lease.lease, &write, &err), &err);
     cardbox_message other = CARDBOX_MESSAGE_INIT;

@@ -16,12 +16,17 @@ static void add(size_t number, size_t count)
                &(batch_ticket){.kind = BATCH_CARDS, .keys = keys, .count = count, .weight = count});
 }
 
-static void add_box(size_t number)
+static void add_weighty_box(size_t number, size_t weight)
 {
     static box_read read = BOX_READ_INIT;
     read.tenant = SLICE("t");
     add_ticket(number,
-               &(batch_ticket){.kind = BATCH_BOXES, .keys = &read, .count = 1, .weight = 1});
+               &(batch_ticket){.kind = BATCH_BOXES, .keys = &read, .count = 1, .weight = weight});
+}
+
+static void add_box(size_t number)
+{
+    add_weighty_box(number, 1);
 }
 
 static void add_many(size_t from, size_t before)
@@ -31,6 +36,26 @@ static void add_many(size_t from, size_t before)
 }
 
 /* --- tests --- */
+
+/* Large reads of boxes of one tenant do not stand before the reads of others. */
+static void reads_of_boxes_are_fair(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        add_weighty_box(i, 20000);
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    tenant = SLICE("other");
+    add_box(3);
+    add_box(4);
+    play.group[DB_READS].free = 2;
+    batcher_flush(j);
+    assert_int_equal(play.sent, 3);
+    assert_null(requests[2].ticket.batch);
+    assert_ptr_equal(requests[3].ticket.batch, requests[4].ticket.batch);
+    assert_non_null(requests[3].ticket.batch);
+    assert_non_null(requests[1].ticket.batch); /* no other tenant waits */
+}
 
 static void joins_what_waits(void **state)
 {
@@ -298,23 +323,15 @@ static void aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(joins_what_waits),
-        TEST(answers_without_rows),
-        TEST(bounds_statements),
-        TEST(bounds_the_queue),
-        TEST(gives_up_in_time),
-        TEST(refuses_while_away),
-        TEST(isolates_the_guilty),
-        TEST(repeats_what_was_lost),
-        TEST(survives_a_failed_send),
-        TEST(refuses_rows_of_nobody),
-        TEST(cancelled_ones_go_alone),
-        TEST(others_go_together),
-        TEST(a_refusal_is_its_requests_fault),
-        TEST(drops_who_has_left),
-        TEST(keeps_a_connection_for_cards),
-        TEST(answers_who_wants_nothing),
-        TEST(aborts),
+        TEST(reads_of_boxes_are_fair),   TEST(joins_what_waits),
+        TEST(answers_without_rows),      TEST(bounds_statements),
+        TEST(bounds_the_queue),          TEST(gives_up_in_time),
+        TEST(refuses_while_away),        TEST(isolates_the_guilty),
+        TEST(repeats_what_was_lost),     TEST(survives_a_failed_send),
+        TEST(refuses_rows_of_nobody),    TEST(cancelled_ones_go_alone),
+        TEST(others_go_together),        TEST(a_refusal_is_its_requests_fault),
+        TEST(drops_who_has_left),        TEST(keeps_a_connection_for_cards),
+        TEST(answers_who_wants_nothing), TEST(aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,35 +2,7 @@
  * test_server_batcher_write.c: the batcher's rules for writes and for requests with a statement of
  * their own: groups of connections, what is sent again and what is not, positions and time limits.
  */
-#include "batcher_play.h"
-
-static card_input cards[REQUESTS_MAX];
-static box_append appends[REQUESTS_MAX];
-
-static void put_heavy(size_t number, size_t weight)
-{
-    card_input *card = &cards[number];
-    card->tenant = card->card_id = SLICE("t");
-    card->metadata = card->content = SLICE("{}");
-    add_ticket(number, &(batch_ticket){BATCH_ADD_CARDS, card, .count = 1, .weight = weight,
-                                       .replayable = true});
-}
-
-static void put(size_t number)
-{
-    put_heavy(number, 1);
-}
-
-static void append(size_t number, bool has_key)
-{
-    appends[number] = (box_append){.tenant = SLICE("t"), .ids = SLICE("[\"a\"]")};
-    if (has_key)
-        appends[number].key = SLICE("key");
-    add_ticket(number, &(batch_ticket){.kind = BATCH_APPENDS,
-                                       .keys = &appends[number],
-                                       .count = 1,
-                                       .replayable = has_key});
-}
+#include "batcher_writes.h"
 
 static int built;
 
@@ -47,48 +19,6 @@ static void alone(size_t number, batch_kind kind, const int *keys)
                                        .count = 1,
                                        .statement = STATEMENT_box_create,
                                        .build = build});
-}
-
-/* A write comes back, and the position behind it. */
-static void give_write(const int64_t *ords, size_t count)
-{
-    give_rows(ords, count);
-    give_position("16/B374D848");
-}
-
-static void lose_write(void)
-{
-    give_error(CARDBOX_UNAVAILABLE);
-    give_error(CARDBOX_UNAVAILABLE);
-}
-
-static void refuse_write(cardbox_status status_of, const char *sqlstate)
-{
-    give_sqlstate(status_of, sqlstate);
-    give_position("0/1");
-}
-
-static bool says(size_t number, const char *text)
-{
-    return strstr(buf_str(&requests[number].answer.body), text) != NULL;
-}
-
-/* Rows of boxes_append: each key's outcome. */
-static void give_appends(const int *outcomes, size_t count)
-{
-    PGresAttDesc columns[4]; /* ord, outcome, version, length */
-    for (int i = 0; i < 4; i++)
-        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
-    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    assert_true(PQsetResultAttrs(rows, 4, columns));
-    for (size_t i = 0; i < count; i++) {
-        int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
-        int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);
-        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&ord, sizeof(ord)));
-        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&outcome, sizeof(outcome)));
-    }
-    land(rows, NULL);
-    give_position("0/1");
 }
 
 /* --- tests --- */
@@ -219,76 +149,6 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     play.group[DB_WRITES].is_last = false;
     batcher_flush(j);
     assert_int_equal(play.sent, 3);
-}
-
-/* Requests of three tenants, the fourth of the first again, have found a lock. */
-static void trouble(size_t count)
-{
-    static const slice TENANTS[] = {{"red", 3}, {"green", 5}, {"blue", 4}, {"red", 3}};
-    play.group[DB_WRITES].is_last = true;
-    for (size_t i = 0; i < count; i++) {
-        tenant = TENANTS[i];
-        put(i);
-        batcher_flush(j);
-        refuse_write(CARDBOX_BUSY, "55P03");
-    }
-    play.group[DB_WRITES].is_last = false;
-}
-
-/* Of four connections two are for those that wait for locks. */
-static void isolated_requests_get_half(void **state)
-{
-    (void)state;
-    play.group[DB_WRITES].usable = 4;
-    trouble(3);
-    play.group[DB_WRITES].free = 4;
-    batcher_flush(j);
-    assert_int_equal(play.sent, 5);
-    give_write((int64_t[]){1}, 1);
-    batcher_flush(j);
-    assert_int_equal(play.sent, 6);
-}
-
-/* Who finds the lock again stands behind the other tenants, as often as it takes. */
-static void tenants_take_turns(void **state)
-{
-    (void)state;
-    trouble(4);
-    for (int round = 0; round < 20; round++) {
-        batcher_flush(j);
-        assert_int_equal(play.keys, 1);
-        assert_int_equal(requests[0].ticket.batch != NULL, round % 6 == 0);
-        assert_int_equal(requests[1].ticket.batch != NULL, round % 3 == 1);
-        assert_int_equal(requests[2].ticket.batch != NULL, round % 3 == 2);
-        assert_int_equal(requests[3].ticket.batch != NULL, round % 6 == 3);
-        refuse_write(CARDBOX_BUSY, "55P03");
-    }
-}
-
-/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those
- * of other tenants do not wait for them. */
-static void a_lock_keeps_nobody_else_waiting(void **state)
-{
-    (void)state;
-    play.group[DB_WRITES].usable = 4;
-    append(0, false);
-    append(1, false);
-    append(2, false);
-    batcher_flush(j);
-    assert_false(play.waits);
-    give_appends((int[]){BOX_LOCKED, BOX_LOCKED, BOX_DONE}, 3);
-    assert_int_equal(status(2), 200);
-    append(3, false);
-    tenant = SLICE("other");
-    append(4, false);
-    play.group[DB_WRITES].free = 4;
-    batcher_flush(j);
-    assert_int_equal(play.sent, 3);
-    assert_non_null(requests[0].ticket.batch);
-    assert_null(requests[1].ticket.batch);
-    assert_ptr_equal(requests[3].ticket.batch, requests[4].ticket.batch);
-    assert_non_null(requests[3].ticket.batch);
-    assert_ptr_not_equal(requests[0].ticket.batch, requests[3].ticket.batch);
 }
 
 /* A list may be slow: the last free connection is not for a tenant that has one already. */
@@ -434,92 +294,6 @@ static void isolates_the_guilty(void **state)
     assert_int_equal(play.sent, 3);
 }
 
-/* A batch skips what is locked. The skipped append goes alone then, and waits for the lock. */
-static void skipped_appends_wait_alone(void **state)
-{
-    (void)state;
-    append(0, false);
-    append(1, false);
-    batcher_flush(j);
-    assert_int_equal(play.keys, 2);
-    assert_false(play.waits);
-    assert_int_equal(play.limits.statement_ms, TIMEOUT_MS / 2);
-    assert_int_equal(play.limits.lock_ms, 20);
-    give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
-    assert_int_equal(status(0), 0);
-    assert_int_equal(status(1), 200);
-    batcher_flush(j);
-    assert_int_equal(play.keys, 1);
-    assert_true(play.waits);
-    assert_int_equal(play.limits.lock_ms, 200);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    append(2, false); /* of the same tenant, and not isolated */
-    for (int i = 0; i < 2; i++) {
-        batcher_flush(j);
-        assert_int_equal(play.keys, 1);
-        give_appends((int[]){BOX_DONE}, 1);
-    }
-    assert_int_equal(status(0), 200);
-    assert_int_equal(status(2), 200);
-}
-
-/* Adds skip locked cards too. */
-static void skipped_adds_wait_alone(void **state)
-{
-    (void)state;
-    put(0);
-    batcher_flush(j);
-    assert_false(play.waits);
-    give_appends((int[]){CARD_LOCKED}, 1);
-    batcher_flush(j);
-    assert_true(play.waits);
-}
-
-/* What others have inserted can't be skipped: adds go one by one then, and who waits is isolated.
- */
-static void adds_find_out_who_waits(void **state)
-{
-    (void)state;
-    put(0);
-    tenant = SLICE("other");
-    put(1);
-    batcher_flush(j);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    batcher_flush(j);
-    assert_int_equal(play.keys, 1);
-    assert_int_equal(play.limits.lock_ms, 20);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    play.group[DB_WRITES].is_last = true;
-    batcher_flush(j);
-    give_write((int64_t[]){1}, 1);
-    assert_int_equal(status(1), 200);
-    play.group[DB_WRITES].is_last = false;
-    batcher_flush(j);
-    assert_int_equal(play.limits.lock_ms, 200);
-    assert_in_range(play.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    batcher_tick(j, batcher_next_ms(j));
-    assert_int_equal(status(0), 504);
-    assert_false(says(0, "not known"));
-    assert_true(says(0, "another transaction has locked"));
-}
-
-/* It waits again and again until its time is over, not so many times. */
-static void a_single_one_waits_for_a_lock(void **state)
-{
-    (void)state;
-    append(0, false);
-    for (size_t tries = 1; tries <= 20; tries++) {
-        batcher_flush(j);
-        assert_int_equal(play.sent, tries);
-        assert_int_equal(play.limits.lock_ms, tries == 1 ? 20 : 200);
-        refuse_write(CARDBOX_BUSY, "55P03");
-    }
-    batcher_flush(j);
-    give_write((int64_t[]){1}, 1);
-    assert_int_equal(status(0), 200);
-}
-
 static void is_late_but_honest(void **state)
 {
     (void)state;
@@ -583,14 +357,7 @@ int main(void)
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),
-        TEST(isolated_requests_get_half),
-        TEST(tenants_take_turns),
         TEST(lists_leave_room_for_others),
-        TEST(a_lock_keeps_nobody_else_waiting),
-        TEST(skipped_appends_wait_alone),
-        TEST(skipped_adds_wait_alone),
-        TEST(adds_find_out_who_waits),
-        TEST(a_single_one_waits_for_a_lock),
         TEST(is_late_but_honest),
         TEST(is_done_without_a_position),
         TEST(weighs_writes_by_their_bytes),

@@ -119,6 +119,18 @@ static void knows_ids(void **state)
     assert_false(slice_is_id(SLICE("a\xFF"), 9));
 }
 
+static void knows_texts_of_several_lines(void **state)
+{
+    (void)state;
+    assert_true(slice_is_text(SLICE("Error\r\n\tat main (file.js)\n"), 99));
+    assert_false(slice_is_text(SLICE(""), 9));
+    assert_false(slice_is_text(SLICE("ab\n"), 2));
+    assert_false(slice_is_text(SLICE("a\n\0b"), 9));
+    assert_false(slice_is_text(SLICE("a\n\x1B"), 9));
+    assert_false(slice_is_text(SLICE("a\n\x7F"), 9));
+    assert_false(slice_is_text(SLICE("a\n\xFF"), 9));
+}
+
 /* Bytes are looked at eight at a time: what is allowed must not depend on where it stands. */
 static void knows_ids_by_every_byte_at_every_place(void **state)
 {
@@ -158,6 +170,7 @@ int main(void)
         cmocka_unit_test(agrees_with_the_definition),
         cmocka_unit_test(steps_by_characters),
         cmocka_unit_test(knows_ids),
+        cmocka_unit_test(knows_texts_of_several_lines),
         cmocka_unit_test(knows_ids_by_every_byte_at_every_place),
     };
 

@@ -133,6 +133,7 @@ def test_failures_for_good():
         "plain": (lambda request: Reply(plain=b'{"error": {"message": "no streams here"}}'), 3,
                   "answered without a stream: no streams here (after 3 attempts)"),
         "500": (lambda request: refuses(500, "oops"), 3, "answered 500: oops (after 3 attempts)"),
+        "long": (lambda request: refuses(400, "why " * 2000), 1, "answered 400: " + "why " * 1999 + "why"),
     }
     for name, (model, requests, reason) in cases.items():
         def check(model=model, requests=requests, reason=reason):

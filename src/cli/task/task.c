@@ -166,13 +166,13 @@ static void add_task_object(buf *out, const void *of, size_t i)
     buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");
 }
 
-/* Adds a cell with the task's state without a reason, such as "failed" for "failed: Maximum
- * iterations reached". */
+/* Adds a cell with the task's state without a reason and further lines, such as "failed" for
+ * "failed: Maximum iterations reached". */
 static void add_state(table *rows, const cardbox_task *task)
 {
     const char *state = task_state(task);
     buf word = BUF_INIT(4096);
-    term_add_line(&word, (slice){state, strcspn(state, ":")}, STATE_COLUMNS);
+    term_add_line(&word, (slice){state, strcspn(state, ":\r\n")}, STATE_COLUMNS);
     table_add(rows, slice_of(buf_str(&word)), task_state_style(task));
     buf_free(&word);
 }

@@ -282,13 +282,14 @@ static void show_call(watcher *w, const cardbox_task_event *e)
 static void show_end(watcher *w, const cardbox_task_event *e)
 {
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
-    slice state = {e->how, strcspn(e->how, ":")};
+    slice state = {e->how, strcspn(e->how, ":\r\n")};
 
     clear_preview(w);
     fputs(term_on(style), stdout);
     print_cut(state, VALUE_COLUMNS);
     printf("%s after %.1f s", term_off(style), (double)(e->at - w->start_ms) / 1000);
-    print_cut(slice_of(e->how + state.len), VALUE_COLUMNS);
+    if (e->how[state.len] == ':') /* further lines are not shown */
+        print_cut(slice_of(e->how + state.len), VALUE_COLUMNS);
     if (e->text != NULL && *e->text != '\0') {
         fputs(": ", stdout);
         print_cut(slice_of(e->text), VALUE_COLUMNS);

@@ -2,6 +2,7 @@
  * boxes.c: reads one box: its ids, or its cards; seals a box. A box_read has the parameters of the
  * read. box_json.c writes the rows as JSON.
  */
+#include <inttypes.h>
 #include "server/api/box_query.h"
 #include "server/api/box_stream.h"
 
@@ -101,17 +102,22 @@ void handle_box_seal(request *r)
 
 /* --- the cards of one box --- */
 
+enum { NUMBER_SIZE = 24 }; /* bytes of a number in a header */
+
 static void box_cards_response(request *r, const batch_rows *found)
 {
     buf *out = request_body(r);
     box_view box;
-    char *missing = handler_take(r, 1, 24);
-    if (missing == NULL || !handler_check_budget(r, found, r->ticket.count) ||
+    char *length = handler_take(r, 2, NUMBER_SIZE);
+    if (length == NULL || !handler_check_budget(r, found, r->ticket.count) ||
         !box_query_open(r, found, &box))
         return;
+    char *missing = length + NUMBER_SIZE;
     buf_char(out, '[');
-    snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
+    snprintf(length, NUMBER_SIZE, "%" PRId64, box.head.length);
+    snprintf(missing, NUMBER_SIZE, "%zu", box_view_cards(out, &box, request_tenant(r)));
     buf_char(out, ']');
+    request_header(r, "Cardbox-Length", length);
     request_header(r, "Cardbox-Missing", missing);
     request_tag(r, 0);
     request_finish(r);

@@ -69,6 +69,7 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
                      .build = build_cards},
     [BATCH_BOXES] = {.group = DB_READS,
                      .may_be_slow = true,
+                     .is_fair = true,
                      .statement = STATEMENT_boxes_read,
                      .key_size = sizeof(box_read),
                      .build = build_boxes},
@@ -255,8 +256,8 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 
 /* Returns the request of a queue that may be sent next on the connection `to`, or NULL. Isolated
  * requests, and those of queues with `may_be_slow`, are not sent on the last free connection of a
- * group of several. A fair queue uses the last free connection that it may use only for tenants
- * without a running statement. If a group has several usable connections, isolated
+ * group of several. A fair queue that is not batched uses the last free connection that it may use
+ * only for tenants without a running statement. If a group has several usable connections, isolated
  * requests use at most half of them, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
@@ -274,7 +275,7 @@ static request *next_request(batcher *b, db_group group, int queue, const db_con
         return NULL;
     if (isolated)
         return tenant_next_isolated(b, group);
-    bool is_last = others == (is_slow ? 1 : 0);
+    bool is_last = QUEUE_KINDS[queue].key_size == 0 && others == (is_slow ? 1 : 0);
     return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 

@@ -16,8 +16,9 @@ typedef struct batch_queue_kind {
     bool writes;
     /* requests of this kind are not sent on the last free connection of a group of several */
     bool may_be_slow;
-    /* Tenants without a running statement in the group go first. Only they get the last free
-     * connection that the kind may use, if the group has several. */
+    /* Tenants without a running statement in the group go first. If the kind is not batched, only
+     * they get the last free connection that the kind may use, if the group has several. The
+     * statement of a batch counts for the tenant of its first member. */
     bool is_fair;
     statement_id statement; /* `statement` and the members after it are only for batched kinds */
     size_t key_size;        /* bytes of a key; 0: the kind is not batched */
@@ -32,9 +33,8 @@ typedef struct batch_queue_kind {
 extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 
 /* The queues of a group: one for each batch_kind, and the isolated queue. The isolated queue has
- * requests that found locked rows or took too long, and requests of tenants for which
- * tenant_isolate() was called less than 10 seconds before. Each isolated request is sent in its own
- * statement. */
+ * requests that found locked rows or took too long, and requests of tenants that tenant_isolate()
+ * has isolated for some time. Each isolated request is sent in its own statement. */
 enum { ISOLATED_QUEUE = BATCH_KINDS, GROUP_QUEUES };
 
 enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
@@ -101,9 +101,9 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why);
 /* True if new requests of a tenant for a group go to the isolated queue of the group. */
 bool tenant_is_isolated(batcher *b, db_group group, slice tenant);
 
-/* Isolates the requests of a tenant for 10 seconds, after a read of the tenant that was alone in
- * its statement has failed with CARDBOX_TOO_LARGE, mostly for lack of memory. */
-void tenant_isolate(batcher *b, db_group group, slice tenant);
+/* Isolates the new requests of a tenant for `duration_ms`, and its requests in batched queues,
+ * because in batches they would delay other tenants or make the batches fail. */
+void tenant_isolate(batcher *b, db_group group, slice tenant, int64_t duration_ms);
 
 /* Returns the request of a group's isolated queue whose tenant was served the longest time ago.
  * NULL: the queue is empty, or each of its tenants has a running statement in the group. */

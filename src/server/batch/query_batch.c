@@ -20,6 +20,10 @@ enum {
     LOCK_MS = 200,
     BATCHED_LOCK_MS = 20, /* lock_timeout of a batched write, which skips locked rows. It waits for
                              transactions that have inserted the same key and not ended yet */
+    /* how long a tenant is isolated after a read that was too large, and after a batched write that
+     * waited too long for a lock */
+    TOO_LARGE_ISOLATED_MS = 10000,
+    LOCKED_ISOLATED_MS = 500,
     READ_BYTES_MAX = 4 * 1024 * 1024, /* maximum number of bytes of a read's parameters */
     /* maximum number of bytes of a write's parameters: PostgreSQL accepts messages below 1 GiB */
     WRITE_BYTES_MAX = 900 * 1024 * 1024
@@ -503,6 +507,22 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
         http_error_send_store(r, err);
 }
 
+/* Isolates the tenant of a failed statement with one member, if the next requests of the tenant
+ * would probably delay other tenants. A read that was too large mostly needed too much memory, and
+ * batches with such reads fail. A batched write skips locked rows. If it still waited too long for
+ * a lock, another transaction has inserted its key, and batches with this key wait too. */
+static void isolate_tenant_of(const query_batch *batch, const cardbox_error *err)
+{
+    const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
+    const request *r = batch->member[0].request;
+    if (batch->member_count > 1 || r == NULL)
+        return;
+    if (!kind->writes && err->status == CARDBOX_TOO_LARGE)
+        tenant_isolate(batch->batcher, batch->group, request_tenant(r), TOO_LARGE_ISOLATED_MS);
+    if (kind->writes && kind->key_size > 0 && !batch->isolated && err->status == CARDBOX_BUSY)
+        tenant_isolate(batch->batcher, batch->group, request_tenant(r), LOCKED_ISOLATED_MS);
+}
+
 /* Queues each member of a failed batch again, or answers it with an error. Begins with the last
  * member, since members are queued at the front. Unless the connection was lost, members for the
  * primary are then sent in statements of their own, so that only the member that causes the error
@@ -511,11 +531,7 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
     bool alone = !is_lost(err) && batch->group != DB_STANDBY;
-    /* The next reads of the tenant may need too much memory too, and would make whole batches fail.
-     */
-    if (batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
-        !QUEUE_KINDS[batch->kind].writes && batch->member[0].request != NULL)
-        tenant_isolate(batch->batcher, batch->group, request_tenant(batch->member[0].request));
+    isolate_tenant_of(batch, err);
     for (size_t i = batch->member_count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)

@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "server/batch/batcher_internal.h"
 
-enum { ISOLATED_MS = 10000 }; /* how long tenant_isolate isolates requests */
-
 static tenant_use *find_tenant(batcher *b, slice tenant)
 {
     for (size_t i = 0; i < b->tenant_count; i++)
@@ -61,11 +59,31 @@ bool tenant_is_isolated(batcher *b, db_group group, slice tenant)
     return t != NULL && t->isolated_until_ms[group] > clock_ms();
 }
 
-void tenant_isolate(batcher *b, db_group group, slice tenant)
+/* Moves the requests of a tenant from a batched queue to the isolated queue of the group. */
+static void isolate_queued(batcher *b, db_group group, int queue, slice tenant)
+{
+    request *r, *next;
+    for (r = TAILQ_FIRST(&b->queues[group][queue]); r != NULL; r = next) {
+        next = TAILQ_NEXT(r, ticket.in_queue);
+        if (!slice_equal(request_tenant(r), tenant))
+            continue;
+        queue_remove(b, r);
+        r->ticket.isolated = true;
+        queue_push(b, r, false);
+    }
+}
+
+void tenant_isolate(batcher *b, db_group group, slice tenant, int64_t duration_ms)
 {
     tenant_use *t = find_or_add_tenant(b, tenant);
-    if (t != NULL)
-        t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
+    int64_t until_ms = clock_ms() + duration_ms;
+    if (t == NULL)
+        return;
+    if (t->isolated_until_ms[group] < until_ms)
+        t->isolated_until_ms[group] = until_ms;
+    for (int queue = 0; queue < BATCH_KINDS; queue++)
+        if (QUEUE_KINDS[queue].key_size > 0)
+            isolate_queued(b, group, queue, tenant);
 }
 
 request *tenant_next_isolated(batcher *b, db_group group)

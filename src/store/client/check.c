@@ -21,6 +21,16 @@ cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_
     return check_id_slice(what, slice_of(text), max, err);
 }
 
+cardbox_status check_text(const char *what, slice text, size_t max, cardbox_error *err)
+{
+    if (text.ptr == NULL || !slice_is_text(text, max))
+        return error_set(err, CARDBOX_INVALID,
+                         "%s must be 1 to %zu bytes of UTF-8 without control characters, except "
+                         "tabs and line ends",
+                         what, max);
+    return CARDBOX_OK;
+}
+
 cardbox_status check_time(const char *what, slice text, int64_t *micros, cardbox_error *err)
 {
     if (isotime_moment(text, micros))

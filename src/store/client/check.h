@@ -12,6 +12,10 @@
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
 cardbox_status check_id_slice(const char *what, slice text, size_t max, cardbox_error *err);
 
+/* Checks a text of several lines: 1 to `max` bytes of UTF-8 whose only control characters are tabs
+ * and line ends. */
+cardbox_status check_text(const char *what, slice text, size_t max, cardbox_error *err);
+
 /* Parses a time in RFC 3339 with an offset, into microseconds since 1970. */
 cardbox_status check_time(const char *what, slice text, int64_t *micros, cardbox_error *err);
 

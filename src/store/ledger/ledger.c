@@ -67,7 +67,7 @@ cardbox_status ledger_check_status(slice text, cardbox_error *err)
             err, CARDBOX_INVALID,
             "completionStatus is the text \"null\", which a query takes for active: leave "
             "it out, or say how the task ended");
-    return check_id_slice("completionStatus", text, CARDBOX_TASK_STATUS_MAX, err);
+    return check_text("completionStatus", text, CARDBOX_TASK_STATUS_MAX, err);
 }
 
 static cardbox_status check_task(const task_input *t, cardbox_error *err)

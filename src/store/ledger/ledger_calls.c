@@ -214,8 +214,8 @@ cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db, const char
     if (status == CARDBOX_OK && filter->offset > INT64_MAX)
         status = error_set(err, CARDBOX_INVALID, "offset is too large");
     if (status == CARDBOX_OK && filter->completion_status != NULL)
-        status =
-            check_id("completion_status", filter->completion_status, CARDBOX_TASK_STATUS_MAX, err);
+        status = check_text("completion_status", slice_of(filter->completion_status),
+                            CARDBOX_TASK_STATUS_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     const task_query query = {

@@ -28,6 +28,16 @@ bool member_decode(import_item *item, scan_value value, slice *out)
     return true;
 }
 
+static cardbox_status read_lines(import_item *item, const member *m, scan_value value, slice *out,
+                                 cardbox_error *err)
+{
+    if (value.kind != SCAN_STRING)
+        return member_wrong_kind(err, m->name, "a string", value);
+    if (!member_decode(item, value, out))
+        *out = SLICE("");
+    return check_text(m->name, *out, m->extra, err);
+}
+
 cardbox_status member_read_text(import_item *item, scan_value value, const char *name, size_t max,
                                 slice *out, cardbox_error *err)
 {
@@ -182,6 +192,8 @@ static cardbox_status read_value(import_item *item, const member *m, scan_value 
         *(slice *)out = SLICE("");
         if ((m->flags & MEMBER_EMPTY) != 0 && value.kind == SCAN_STRING && value.text.len == 2)
             return CARDBOX_OK;
+        if ((m->flags & MEMBER_LINES) != 0)
+            return read_lines(item, m, value, out, err);
         return member_read_text(item, value, m->name, m->extra, out, err);
     case MEMBER_TOKEN:
     case MEMBER_TEXT_TOKEN:

@@ -12,7 +12,13 @@
 
 #define AT(field) offsetof(import_item, field)
 
-enum { REQUIRED = MEMBER_REQUIRED, NULLS = MEMBER_NULL, PAST = MEMBER_PAST, EMPTY = MEMBER_EMPTY };
+enum {
+    REQUIRED = MEMBER_REQUIRED,
+    NULLS = MEMBER_NULL,
+    PAST = MEMBER_PAST,
+    EMPTY = MEMBER_EMPTY,
+    LINES = MEMBER_LINES
+};
 
 static const member CARD[] = {
     {"card_id", MEMBER_TEXT, REQUIRED, AT(card.card_id), CARDBOX_CARD_ID_MAX},
@@ -72,7 +78,7 @@ static const member SESSION[] = {
 static const member TASK[] = {
     {"id", MEMBER_TEXT, REQUIRED, AT(task.task_id), CARDBOX_CARD_ID_MAX},
     {"parent_task_id", MEMBER_TEXT, NULLS, AT(task.parent_id), CARDBOX_CARD_ID_MAX},
-    {"completion_status", MEMBER_TEXT, NULLS, AT(task.status), CARDBOX_TASK_STATUS_MAX},
+    {"completion_status", MEMBER_TEXT, NULLS | LINES, AT(task.status), CARDBOX_TASK_STATUS_MAX},
     {"system_prompt", MEMBER_TOKEN, REQUIRED, AT(task.prompt), 0},
     {"created_at", MEMBER_MS, REQUIRED | PAST, AT(task.created_ms), 0},
     {"updated_at", MEMBER_MS, REQUIRED, AT(task.updated_ms), 0},

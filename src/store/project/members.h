@@ -35,7 +35,8 @@ enum {
     MEMBER_REQUIRED = 1, /* import: the member must be present and not null */
     MEMBER_NULL = 2,     /* export: a NULL column becomes null; without this flag it is omitted */
     MEMBER_PAST = 4,     /* import: the time may be at most CHECK_AHEAD_MAX_S after now */
-    MEMBER_EMPTY = 8     /* import: the text may be empty */
+    MEMBER_EMPTY = 8,    /* import: the text may be empty */
+    MEMBER_LINES = 16    /* import: the text may contain tabs and line ends */
 };
 
 typedef struct member {

@@ -68,9 +68,8 @@ static cardbox_status check_write(const task_write *write, const ledger_batch *b
     for (size_t i = 0; i < write->call_count; i++)
         if (!slice_equal(write->calls[i].task_id, task))
             return error_set(err, CARDBOX_INVALID, "a call is not of the lease's task");
-    if (write->ending == CARDBOX_FINISHED &&
-        check_id_slice("the completion status", write->status, CARDBOX_TASK_STATUS_MAX, err) !=
-            CARDBOX_OK)
+    if (write->ending == CARDBOX_FINISHED && check_text("the completion status", write->status,
+                                                        CARDBOX_TASK_STATUS_MAX, err) != CARDBOX_OK)
         return CARDBOX_INVALID;
     if (ledger_check_ms("sleep_until", write->until_ms, err) != CARDBOX_OK)
         return CARDBOX_INVALID;

@@ -19,7 +19,7 @@ typedef enum stop_reason {
                      nothing more to the ledger */
 } stop_reason;
 
-enum { AGENT_STATUS_SIZE = 1000 };
+enum { AGENT_STATUS_SIZE = COMPLETION_ERROR_SIZE + 100 };
 
 /* The data that all tasks of a worker share. */
 typedef struct agent_shared {

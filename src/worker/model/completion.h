@@ -15,8 +15,8 @@ enum {
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* maximum bytes of an answer's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* maximum bytes of one call's arguments */
     COMPLETION_NAME_MAX = 256,              /* maximum bytes of the id or the name in a call */
-    COMPLETION_ERROR_SIZE = 400,
-    COMPLETION_SHOWN_MAX = 200 /* maximum bytes of a server's error message that are shown */
+    COMPLETION_SHOWN_MAX = 8192, /* maximum bytes of a server's error message that are shown */
+    COMPLETION_ERROR_SIZE = COMPLETION_SHOWN_MAX + 200
 };
 
 typedef struct completion_call {
