@@ -30,8 +30,8 @@ static void add_step_row(migrate_lines *lines, const migrate_step *step, const c
 }
 
 /* Adds a migration or a function to the JSON, and to the table. The table does not contain
- * functions that the database has already, nor the more than a hundred functions of a new database:
- * they would hide the migrations. */
+ * functions that the database has already. For a new database it contains no functions: more than a
+ * hundred lines would hide the migrations. */
 static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
