@@ -157,8 +157,8 @@ typedef struct plain_entry {
     cardbox_error *err;
 } plain_entry;
 
-/* Begins an entry. If `parent` is NULL, the batch determines the parent; if it is "", the entry is a
- * root. */
+/* Begins an entry. If `parent` is NULL, the batch determines the parent; if it is "", the entry is
+ * a root. */
 static plain_entry begin_entry(cardbox_session_writer *writer, const char *type, const char *parent,
                                cardbox_error *err)
 {
