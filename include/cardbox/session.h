@@ -180,9 +180,11 @@ typedef struct cardbox_entries cardbox_entries;
 /** The lists of entries of a session. */
 typedef enum cardbox_entry_list {
     CARDBOX_ENTRIES_ALL,           /**< all entries, in the order of their lines */
-    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session */
-    CARDBOX_ENTRIES_LEAVES,        /**< entries without children */
-    CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children */
+    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session, in the
+                                      order of their lines */
+    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, in the order of their lines */
+    CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children, in the order of the lines of
+                                      their first children */
     CARDBOX_ENTRIES_LABELLED       /**< entries with a label, in descending order of ids */
 } cardbox_entry_list;
 
