@@ -375,10 +375,11 @@ typedef struct cardbox_session_append_options {
 
 /**
  * Appends entries to a session, all or none. The head moves to the last entry that is new. An entry
- * without an id gets an id, and the current time if it has no timestamp. The parent of an entry
- * without a parentId is the previous entry of the call. If the first entry has no parentId, its
- * parent is the head. An entry that is already stored with the same bytes stays unchanged and keeps
- * its parent, so a call can be repeated.
+ * without an id gets an id, and the current time if it has no timestamp: a number of milliseconds
+ * in the dialect plain, a text in pi. The parent of an entry without a parentId is the previous
+ * entry of the call. If the first entry has no parentId, its parent is the head. An entry that is
+ * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
+ * repeated.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
