@@ -17,10 +17,10 @@ typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
     CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
     CARDBOX_FORMAT_ENTRIES = 2,   /**< the entries or cards as JSON, instead of messages */
-    CARDBOX_FORMAT_MESSAGES = 3   /**< messages of no model's API: role is "user", "assistant" or
-                                     "tool", content is a string; a message may have toolCalls, an
-                                     array of {"id", "name", "params"}, or toolCallId; system text
-                                     is separate */
+    /** messages {role, content, toolCalls, toolCallId} of no model's API. The role is "user",
+     * "assistant" or "tool", the content a string. An assistant's message may have toolCalls, an
+     * array of {"id", "name", "params"}. System text is separate. */
+    CARDBOX_FORMAT_MESSAGES = 3
 } cardbox_format;
 
 /** The messages for a model. Opaque; free with cardbox_context_free. */

@@ -5,6 +5,8 @@
 -- $3 int8  line of the last entry of the previous page; -1: the first page
 -- $4 int8  maximum number of entries
 -- $5 int4  maximum size of a returned content in bytes; NULL: no contents
+--
+-- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range.
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
        CASE WHEN e.size <= $5::int4 THEN e.content END AS content,
        (SELECT count(*) + 1 FROM cardbox.session_lines x

@@ -164,8 +164,8 @@ const char *session_line_id(slice file_id, uint64_t line, arena *memory);
  * make the same id. NULL: out of memory. */
 const char *session_make_id(slice owner, slice part, arena *memory);
 
-/* Reads a timestamp of either dialect, JSON, as milliseconds since 1970. Returns false if it is
- * neither a time as text nor an integer that is such a time in the years 1 to 9999. */
+/* Reads a timestamp of either dialect, JSON, as milliseconds since 1970: a time as text, or an
+ * integer. Returns false for any other JSON, and for times outside of the years 1 to 9999. */
 bool session_time_ms(int64_t *out, slice timestamp);
 
 /* Appends a timestamp in the format of the dialect: a number of milliseconds in plain, text in pi.

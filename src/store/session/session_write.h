@@ -99,11 +99,10 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /*
  * Adds an entry that a client sent: a JSON object with a type. An entry without an id gets an id,
- * and a timestamp if it has none: a number of milliseconds in the dialect plain. An entry without a
- * parentId becomes a child of the entry that was added before; the first entry becomes a child of
- * the session's head. With `is_root`, an entry without a parentId becomes a root instead. JSON with
- * line breaks is replaced by a copy without white space. Fails with CARDBOX_INVALID,
- * CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
+ * and a timestamp if it has none. Without a parentId, an entry becomes a child of the entry that
+ * was added before, the first entry a child of the session's head; with `is_root`, it becomes a
+ * root. JSON with line breaks is replaced by a copy without white space. Fails with
+ * CARDBOX_INVALID, CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, bool is_root,
                                     cardbox_error *err);
