@@ -18,14 +18,6 @@
     MESSAGE(id, parent, "\"role\":\"assistant\",\"content\":[" blocks "],\"stopReason\":\"stop\"")
 #define TEXT(text) "{\"type\":\"text\",\"text\":\"" text "\"}"
 
-static void assert_written(const char *text, const char *expected)
-{
-    char *written = written_as(text, CARDBOX_FORMAT_MESSAGES, true);
-
-    assert_string_equal(written, expected);
-    free(written);
-}
-
 static void assert_cards(const context_card *cards, size_t count, const char *expected)
 {
     arena memory = ARENA_INIT;
@@ -54,7 +46,7 @@ static void messages_are_of_no_api(void **state)
     static const char PI[] = SAID("a", "", TEXT("x") "," TEXT("y")) USER("b", "a", "z");
 
     (void)state;
-    assert_written(PLAIN,
+    assert_written(PLAIN, CARDBOX_FORMAT_MESSAGES,
                    "[{\"role\":\"user\",\"content\":\" \"},"
                    "{\"role\":\"assistant\",\"content\":\"\",\"toolCalls\":[{\"id\":\"c1\","
                    "\"name\":\"t\",\"params\":\"{}\"},{\"id\":\"c2\",\"name\":\"u\","
@@ -62,8 +54,9 @@ static void messages_are_of_no_api(void **state)
                    "{\"role\":\"tool\",\"content\":\"{\\\"k\\\":1}\",\"toolCallId\":\"c1\"},"
                    "{\"role\":\"tool\",\"content\":\"No result provided\",\"toolCallId\":\"c2\"}]"
                    "[{\"type\":\"text\",\"text\":\"be good\"}]");
-    assert_written(PI, "[{\"role\":\"assistant\",\"content\":\"x\\n\\ny\"},"
-                       "{\"role\":\"user\",\"content\":\"z\"}]");
+    assert_written(PI, CARDBOX_FORMAT_MESSAGES,
+                   "[{\"role\":\"assistant\",\"content\":\"x\\n\\ny\"},"
+                   "{\"role\":\"user\",\"content\":\"z\"}]");
 }
 
 /* A JSON object in a string becomes the object. */
