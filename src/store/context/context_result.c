@@ -77,7 +77,7 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
     if (options != NULL)
         memcpy(all, options,
                options->struct_size < sizeof(*all) ? OPTIONS_WITHOUT_THEN : sizeof(*all));
-    if ((unsigned)all->format > CARDBOX_FORMAT_ENTRIES)
+    if ((unsigned)all->format > CARDBOX_FORMAT_MESSAGES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
     *out = (context_request){all->format, !all->no_repair};
     return CARDBOX_OK;
