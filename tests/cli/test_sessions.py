@@ -357,7 +357,7 @@ def test_plain_sessions_of_the_document():
     cardbox("session", "append", "--create", "plain", "d-1", stdin="\n".join(map(json.dumps, lines)), env=env)
     done = cardbox("session", "context", "d-1", "--format", "messages", env=env)
     start = json.loads(cardbox("session", "export", "d-1", env=env).stdout.split("\n")[0])["timestamp"]
-    metadata = {"sessionId": "d-1", "provider": None, "model": None, "startTime": start}
+    metadata = {"sessionId": "d-1", "provider": "unknown", "model": "unknown", "startTime": start}
     assert type(start) is int and json.loads(done.stdout) == {
         "metadata": metadata, "system": [{"type": "text", "text": "be good"}], "messages": [{"role": "user", "content": "go"}]}, done
     assert "; messages: 1 (2 before system texts were separated)" in done.stderr, done.stderr

@@ -96,7 +96,7 @@ def build_context(session, entries, leaf):
             messages.append({"role": "assistant", "content": entry["content"], **calls})
         elif entry["type"] == "tool_result":
             messages.append({"role": "tool", "content": entry["output"], "toolCallId": entry["toolCallId"]})
-    return {"messages": messages, "metadata": {"sessionId": session, "provider": None, "model": None,
+    return {"messages": messages, "metadata": {"sessionId": session, "provider": "unknown", "model": "unknown",
                                                "startTime": path[0]["timestamp"]}}
 
 

@@ -28,6 +28,12 @@ static void put_settings(buf *out, const context_settings *settings)
     buf_member(out, "thinking_level", settings->thinking_level.text);
 }
 
+/* Returns a setting's JSON, or the text "unknown": clients of the format expect a text. */
+static slice setting_text(scan_value setting)
+{
+    return setting.kind == SCAN_STRING ? setting.text : SLICE("\"unknown\"");
+}
+
 /* Appends the member "metadata" of CARDBOX_FORMAT_MESSAGES. The session's start is the time of its
  * header, or else of the path's root. A number is copied, a text becomes milliseconds since 1970.
  */
@@ -44,8 +50,8 @@ static void put_metadata(buf *out, slice session, const session_lines_read *line
 
     buf_member(out, "metadata", SLICE("{"));
     buf_member_text(out, "sessionId", session);
-    buf_member(out, "provider", settings->provider.text);
-    buf_member(out, "model", settings->model.text);
+    buf_member(out, "provider", setting_text(settings->provider));
+    buf_member(out, "model", setting_text(settings->model));
     if (!is_number && session_time_ms(&ms, start))
         buf_member_int(out, "startTime", ms);
     else
