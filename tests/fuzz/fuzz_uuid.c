@@ -1,11 +1,12 @@
 /*
- * fuzz_uuid.c: any bytes as a UUID and as a key of one. What is taken must be 36 characters of the
- * one form, and a key must always give the same UUIDv7.
+ * fuzz_uuid.c: any bytes as a UUID, as a key of one, and as a box with a version. What is taken as
+ * a UUID must be 36 characters of the one form, and a key must always give the same UUIDv7.
  */
 #include "fuzz/fuzz.h"
 #include <ctype.h>
 #include <cardbox/ids.h>
 #include "base/uuid.h"
+#include "store/box/box_context.h"
 
 static bool has_form(slice text)
 {
@@ -50,6 +51,20 @@ static void check_key(const uint8_t *data, size_t size)
     free(key);
 }
 
+/* A UUID, and perhaps "@" and decimal digits. */
+static void check_then(slice text)
+{
+    box_then box;
+
+    if (!box_then_parse(&box, text))
+        return;
+    require(has_form((slice){text.ptr, 36}));
+    require((text.len == 36) == (box.version == 0) && box.version >= 0);
+    require(text.len == 36 || text.ptr[36] == '@');
+    for (size_t i = 37; i < text.len; i++)
+        require(isdigit((unsigned char)text.ptr[i]));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     slice text = {(const char *)data, size};
@@ -60,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (taken)
         check_written(&id, text);
     check_key(data, size);
+    check_then(text);
     return 0;
 }
