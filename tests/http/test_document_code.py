@@ -48,9 +48,11 @@ def node():
 def compiled():
     """The folder of the compiled tests. The compiler checks their types first."""
     modules = packages(TOOLS, COMPILER, TYPES)
-    done = subprocess.run([node(), os.path.join(modules, "typescript", "lib", "tsc.js"), "-p", FOLDER], capture_output=True, text=True)
+    folder = cardbox_test.temp_dir()
+    done = subprocess.run([node(), os.path.join(modules, "typescript", "lib", "tsc.js"), "-p", FOLDER, "--outDir", folder],
+                          capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    return os.path.join(TOOLS, "documents")
+    return folder
 
 
 def cases(name):
