@@ -16,7 +16,11 @@ extern "C" {
 typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
     CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
-    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards as JSON, instead of messages */
+    CARDBOX_FORMAT_ENTRIES = 2,   /**< the entries or cards as JSON, instead of messages */
+    CARDBOX_FORMAT_MESSAGES = 3   /**< messages of no model's API: role is "user", "assistant" or
+                                     "tool", content is a string; a message may have toolCalls, an
+                                     array of {"id", "name", "params"}, or toolCallId; system text
+                                     is separate */
 } cardbox_format;
 
 /** The messages for a model. Opaque; free with cardbox_context_free. */

@@ -22,11 +22,11 @@ typedef struct cardbox_writer_options {
                           from the key and a number, so that a repeated run of the program makes the
                           same ids */
     /** RFC 3339: the timestamp of entries that lack both a timestamp and an id; NULL: the time
-     * of each call. A timestamp is required with a key, because a repeated run must write the same
-     * bytes. */
+     * of each call. An entry of the dialect plain gets this time as a number of milliseconds since
+     * 1970. A timestamp is required with a key, because a repeated run must write the same bytes. */
     const char *timestamp;
     unsigned buffered; /**< maximum number of entries of a batch, up to
-                          CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
+                          CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 10 */
 } cardbox_writer_options;
 
 #define CARDBOX_WRITER_OPTIONS_INIT                                                                \
@@ -109,7 +109,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool(
  *
  * @param writer        a writer of a session of the dialect plain
  * @param tool_call_id  the id of the tool call
- * @param output        the output of the tool, a text
+ * @param output        the output of the tool, a text, which a model reads
+ * @param details       details for a user interface, JSON; NULL: none
  * @param success       false: the tool failed
  * @param parent        as for cardbox_session_append_user
  * @param err           may be NULL
@@ -118,8 +119,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool(
  * Thread safety: only one thread at a time may use a writer or a scan.
  */
 CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
-    cardbox_session_writer *writer, const char *tool_call_id, const char *output, bool success,
-    const char *parent, cardbox_error *err);
+    cardbox_session_writer *writer, const char *tool_call_id, const char *output,
+    const char *details, bool success, const char *parent, cardbox_error *err);
 
 /**
  * Appends an entry of any type. An entry of an unknown type is stored without a warning, and is

@@ -4,10 +4,12 @@
 --   parents       Id of the parent; NULL: the entry is a root.
 --   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id. The
 --                 first element may be -1: the parent is the session's head, whose id is added to the entry's JSON as
---                 parentId. If the first entry is already stored, its parent stays the same, so that a request can be
---                 repeated.
+--                 parentId. A session without a head makes the entry a root. If the first entry is already stored, its
+--                 parent stays the same, so that a request can be repeated.
 --   types, roles, sets, targets, labels  Columns of session_lines.
 --   contents      JSON of the entry.
+--   times         Time in milliseconds since 1970 that is added to the JSON as timestamp, in the format of the session's
+--                 dialect; NULL: none is added.
 --   expected      Version that the session must have, unless `key` was used before; NULL: any.
 --   key           Idempotency key, or NULL.
 --
@@ -30,7 +32,7 @@
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
-    targets text[], labels json[], contents json[],
+    targets text[], labels json[], contents json[], times bigint[],
     OUT outcome text, OUT version bigint, OUT outcomes text[], OUT lines bigint[])
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -45,6 +47,9 @@ BEGIN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
     PERFORM cardbox.check_lines(ids, duplicate_of, parents, refs, types, roles, sets, targets, labels, contents, true);
+    IF array_dims(times) IS DISTINCT FROM array_dims(contents) THEN
+        RAISE EXCEPTION 'times must have one element for each entry' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     SELECT * INTO s FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state = 'live' FOR NO KEY UPDATE;
     allowed := cardbox.check_append(s, given_dialect, expected, key, contents);
@@ -56,6 +61,11 @@ BEGIN
     END IF;
     IF outcome IS NOT NULL THEN
         RETURN;
+    END IF;
+    given_dialect := CASE WHEN s.entries > 0 OR s.header IS NOT NULL THEN coalesce(s.dialect, given_dialect)
+                          ELSE coalesce(given_dialect, s.dialect) END;
+    IF array_remove(times, NULL) <> '{}' THEN
+        contents := cardbox.with_timestamps(given_dialect, contents, times);
     END IF;
     IF cardinality(ids) = 1 AND cardbox.append_to_head(
            s, given_dialect, ids[1], parents[1], refs[1], types[1], roles[1], sets[1], targets[1], labels[1],

@@ -1,7 +1,8 @@
 -- append_to_head: appends one entry to the head of a session, the most frequent case of append_entries(), in fewer
 -- steps. Returns false and writes nothing if the session has no head, the parent is not the head, or the head has a
 -- child. The result is also false if the id is stored, or the type is label or session_info.
---   s  The session's row, which the caller has locked.
+--   s              The session's row, which the caller has locked.
+--   given_dialect  Dialect of the session after the append, or NULL.
 CREATE OR REPLACE FUNCTION cardbox.append_to_head(
     s cardbox.sessions, given_dialect text, id text, parent text, ref integer, type text, role text,
     sets text, target text, label json, content json)
@@ -26,8 +27,7 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE cardbox.sessions x
-       SET dialect = CASE WHEN x.entries > 0 OR x.header IS NOT NULL THEN coalesce(x.dialect, given_dialect)
-                          ELSE coalesce(given_dialect, x.dialect) END,
+       SET dialect = given_dialect,
            head_line = s.lines, head_entry_id = id, head_depth = s.head_depth + 1, lines = s.lines + 1,
            entries = x.entries + 1, open_end = false, version = x.version + 1,
            updated_at = greatest(clock_timestamp(), x.updated_at)

@@ -1,5 +1,7 @@
 -- append_to_tree: appends entries anywhere in a session. The arrays and outcomes are those of append_entries().
---   s  The session's row, which the caller has locked.
+--   s              The session's row, which the caller has locked.
+--   given_dialect  Dialect of the session after the append, or NULL. A root of the dialect pi has a parentId of null, any
+--                  other root has none, unless the client sent one.
 CREATE OR REPLACE FUNCTION cardbox.append_to_tree(
     s cardbox.sessions, given_dialect text, ids text[], duplicate_of integer[], parents text[], refs integer[],
     types text[], roles text[], sets text[], targets text[], labels json[], contents json[],
@@ -19,7 +21,9 @@ BEGIN
     IF refs[1] = -1 THEN
         refs[1] := 0;
         parents[1] := s.head_entry_id;
-        contents[1] := cardbox.with_parent(s.head_entry_id, contents[1]);
+        IF s.head_entry_id IS NOT NULL OR given_dialect = 'pi' THEN
+            contents[1] := cardbox.with_parent(s.head_entry_id, contents[1]);
+        END IF;
     END IF;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
         outcomes[i] := CASE

@@ -15,10 +15,11 @@
 -- $13 text[]  targets
 -- $14 json[]  labels
 -- $15 json[]  contents
+-- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
 SELECT u.number - 1, u.outcome, u.line, a.version
   FROM cardbox.append_entries(
        $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],
-       $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[]) AS a
+       $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[], $16::int8[]) AS a
  CROSS JOIN LATERAL unnest(array_prepend(a.outcome, a.outcomes), array_prepend(NULL, a.lines))
        WITH ORDINALITY AS u(outcome, line, number)
  ORDER BY u.number

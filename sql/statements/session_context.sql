@@ -1,5 +1,6 @@
 -- Reads the entries that the context of an entry needs, in any order, with their depths. An additional row with line -1
--- is explained in session_path.sql. Entries of types that are never part of a context have the content NULL.
+-- is explained in session_path.sql. Entries of types that are never part of a context have the content NULL,
+-- except the root, whose time is that of the session without a header.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  entry; '': the head
@@ -24,5 +25,6 @@ SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type, NULL::text AS 
   FROM leaf g
 UNION ALL
 SELECT e.line, e.entry_id, e.depth, e.type, e.target,
-       CASE WHEN e.in_context AND $4::int8 >= (SELECT sum(p.size) FROM path p WHERE p.in_context) THEN e.content END
+       CASE WHEN (e.in_context OR e.depth = 0)
+             AND $4::int8 >= (SELECT sum(p.size) FROM path p WHERE p.in_context) THEN e.content END
   FROM path e

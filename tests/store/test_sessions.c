@@ -469,7 +469,7 @@ static void test_writer(void **state)
         assert_non_null(reply);
         assert_null(cardbox_session_append_assistant(writer, "x", "{}", NULL, &err));
         assert_null(cardbox_session_append_user(writer, "\xff", NULL, &err));
-        assert_non_null(cardbox_session_append_tool_result(writer, "c1", "done", true, NULL, &err));
+        assert_non_null(cardbox_session_append_tool_result(writer, "c1", "done", "{\"bytes\": 4}", true, NULL, &err));
         assert_ok(cardbox_session_close(writer, &err), &err);
         assert_int_equal(test_session_version(T, id), 2);
     }

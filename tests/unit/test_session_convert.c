@@ -102,9 +102,9 @@ static void pi_as_plain(void **state)
         "\"type\":\"text\"}]}}\n"
         "{\"type\":\"model_change\",\"id\":\"b\",\"parentId\":\"a\",\"modelId\":\"m\"}\n",
         SESSION_PI,
-        "{\"id\":\"6daeeff3-6693-7f3f-af12-83e01c71abb8\",\"parentId\":null,\"type\":\"metadata\","
+        "{\"id\":\"6daeeff3-6693-7f3f-af12-83e01c71abb8\",\"type\":\"metadata\","
         "\"pi\":{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n"
-        "{\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"type\":\"assistant\",\"content\":"
+        "{\"id\":\"a\",\"timestamp\":\"t\",\"type\":\"assistant\",\"content\":"
         "\"x\\u0000\\n\\ny\",\"toolCalls\":[{\"id\":\"c\",\"name\":\"n\",\"params\":{ \"k\":1.0 "
         "}}],"
         "\"pi\":{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\","
@@ -125,7 +125,36 @@ static void what_failed_is_metadata(void **state)
 
     (void)state;
     assert_converted(FAILED "\n", SESSION_PI,
-                     "{\"id\":\"a\",\"parentId\":null,\"type\":\"metadata\",\"pi\":" FAILED "}\n");
+                     "{\"id\":\"a\",\"type\":\"metadata\",\"pi\":" FAILED "}\n");
+}
+
+/* Times are numbers in plain and texts in pi; what is no time is kept. */
+static void times_are_those_of_the_dialect(void **state)
+{
+#define PI_ENTRY(id, parent, time)                                                                 \
+    "{\"id\":\"" id "\",\"parentId\":" parent ",\"timestamp\":" time ",\"type\":\"custom\","       \
+    "\"customType\":\"plain\",\"plain\":[{\"id\":\"" id "\",\"parentId\":" parent                  \
+    ",\"timestamp\":"
+#define IN_PI(id, parent, time, kept) PI_ENTRY(id, parent, time) kept ",\"type\":\"metadata\"}]}\n"
+#define IN_PLAIN(id, parent, time)                                                                 \
+    "{\"id\":\"" id "\",\"parentId\":" parent ",\"timestamp\":" time ",\"type\":\"metadata\"}\n"
+
+    (void)state;
+    assert_converted(
+        IN_PLAIN("a", "null", "1708300000123") IN_PLAIN("b", "\"a\"", "1708300000000.0")
+            IN_PLAIN("c", "\"b\"", "1e300") IN_PLAIN("d", "\"c\"", "0.5"),
+        SESSION_PLAIN,
+        "{\"type\":\"session\",\"version\":3,\"id\":\"made\",\"timestamp\":"
+        "\"2024-02-18T23:46:40.123000Z\",\"cwd\":\"/\",\"plain\":true}\n" IN_PI(
+            "a", "null", "\"2024-02-18T23:46:40.123000Z\"", "1708300000123")
+            IN_PI("b", "\"a\"", "\"2024-02-18T23:46:40Z\"", "1708300000000.0")
+                IN_PI("c", "\"b\"", "1e300", "1e300") IN_PI("d", "\"c\"", "0.5", "0.5"));
+    assert_converted("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":"
+                     "\"2024-02-18T23:46:40.123Z\"}\n",
+                     SESSION_PI,
+                     "{\"id\":\"6daeeff3-6693-7f3f-af12-83e01c71abb8\",\"timestamp\":1708300000123,"
+                     "\"type\":\"metadata\",\"pi\":{\"type\":\"session\",\"version\":3,\"id\":"
+                     "\"s\",\"timestamp\":\"2024-02-18T23:46:40.123Z\"}}\n");
 }
 
 /* Two tools that follow their message alone are its blocks; what hangs on the last one still
@@ -514,6 +543,7 @@ int main(void)
         cmocka_unit_test(pi_as_plain),
         cmocka_unit_test(labels_are_the_same),
         cmocka_unit_test(what_failed_is_metadata),
+        cmocka_unit_test(times_are_those_of_the_dialect),
         cmocka_unit_test(plain_as_pi),
         cmocka_unit_test(an_edited_line_is_what_it_says),
         cmocka_unit_test(deep_entries_travel_as_text),

@@ -94,20 +94,23 @@ const cli_command cli_session_head = {
 
 /* --- label --- */
 
-/* Appends the JSON of an entry of type label to `out`. An entry without a label removes the label
- * of `target`.
- */
-static void add_label(buf *out, const char *parent, const char *target, const char *label)
+/* Appends the JSON of an entry of type label to `out`, with a timestamp in the format of the
+ * session's dialect. An entry without a label removes the label of `target`. */
+static void add_label(buf *out, const cardbox_session *session, const char *target,
+                      const char *label)
 {
     char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
+    int64_t micros = clock_wall_micros();
 
     cardbox_uuid7(id);
-    isotime_format_micros(now, clock_wall_micros());
+    isotime_format_micros(now, micros);
     if (label != NULL && *label == '\0')
         label = NULL;
-    buf_json_take(out, json_pack("{s:s, s:s, s:s?, s:s, s:s, s:s*}", "type", "label", "id", id,
-                                 "parentId", parent, "timestamp", now, "targetId", target, "label",
-                                 label));
+    json_t *time =
+        session->dialect == CARDBOX_DIALECT_PI ? json_string(now) : json_integer(micros / 1000);
+    buf_json_take(out, json_pack("{s:s, s:s, s:s?, s:o, s:s, s:s*}", "type", "label", "id", id,
+                                 "parentId", session->head_entry_id, "timestamp", time, "targetId",
+                                 target, "label", label));
 }
 
 /* Appends an entry of type label to the session's head. Returns CARDBOX_CONFLICT if the session has
@@ -124,7 +127,7 @@ static cardbox_status put_label(cli_call *call, const char *target, int64_t *ver
     if (status == CARDBOX_OK) {
         const cardbox_session *now = cardbox_sessions_at(found, 0);
 
-        add_label(&line, now->head_entry_id, target, call->arguments[2]);
+        add_label(&line, now, target, call->arguments[2]);
         lines[0] = buf_str(&line);
         sdk_options.expected_version = now->version;
         status = cardbox_session_append(version, call->db, call->project, session, lines, 1,

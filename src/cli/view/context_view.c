@@ -74,12 +74,16 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
+    bool merges = session_string_is(scan_find(report, "format"), "anthropic");
+    bool has_system = cardbox_context_system(built) != NULL;
     int64_t after;
 
     buf_printf(out, "; messages: %zu", count);
     if (scan_integer(scan_find(report, "messages_after").text, &after) && after > (int64_t)count)
-        buf_printf(out, " (%" PRId64 " before messages of one role were merged%s)", after,
-                   cardbox_context_system(built) != NULL ? " and system texts were separated" : "");
+        buf_printf(out, " (%" PRId64 " before %s%s%s)", after,
+                   merges ? "messages of one role were merged" : "",
+                   merges && has_system ? " and " : "",
+                   has_system ? "system texts were separated" : "");
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
@@ -110,26 +114,30 @@ static void say_report(const cardbox_context *built)
 
 /* --- one context --- */
 
-static void put_member(const char *before, const char *json, const char *after)
+static void put_member(const char *before, slice json, const char *after)
 {
     fputs(before, stdout);
-    term_put_json(slice_of(json));
+    term_put_json(json);
     fputs(after, stdout);
 }
 
 void context_view_print(const cardbox_context *built, bool json)
 {
     const char *messages = cardbox_context_json(built), *system = cardbox_context_system(built);
+    slice metadata =
+        scan_find(scan_whole(slice_of(cardbox_context_report(built))), "metadata").text;
 
-    if (!json && system == NULL) {
+    if (!json && system == NULL && metadata.len == 0) {
         term_print_json(messages);
     } else {
         fputs("{", stdout);
+        if (!json && metadata.len > 0)
+            put_member("\"metadata\":", metadata, ",");
         if (system != NULL)
-            put_member("\"system\":", system, ",");
-        put_member("\"messages\":", messages, "");
+            put_member("\"system\":", slice_of(system), ",");
+        put_member("\"messages\":", slice_of(messages), "");
         if (json)
-            put_member(",\"report\":", cardbox_context_report(built), "");
+            put_member(",\"report\":", slice_of(cardbox_context_report(built)), "");
         puts("}");
     }
     if (!json)

@@ -9,7 +9,7 @@
 
 /* Options that all commands have that print a context. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
-    CLI_CHOICE("format", context.format, "openai|anthropic|entries",                               \
+    CLI_CHOICE("format", context.format, "openai|anthropic|entries|messages",                      \
                "the format (default openai)"),                                                     \
         CLI_FLAG("no-repair", context.no_repair, "do not pair calls with their results")
 

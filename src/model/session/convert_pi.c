@@ -4,7 +4,6 @@
  * entry keep their parent. Provider and model are left out, because invented values would change
  * the session's settings.
  */
-#include "base/isotime.h"
 #include "model/session/convert_internal.h"
 
 #define USAGE                                                                                      \
@@ -119,12 +118,12 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
 {
     const session_entry *entry = run[0].entry;
     bool is_message = has_counterpart(entry);
-    isotime time;
+    int64_t ms;
 
     if (convert_put_same(out, &run[0]))
         return true;
     buf_char(out, '{');
-    session_put_links(out, run[count - 1].entry->id, run[0].parent, entry->timestamp);
+    session_put_links(out, SESSION_PI, run[count - 1].entry->id, run[0].parent, entry->timestamp);
     buf_text(out, is_message ? ",\"type\":\"message\",\"message\":{\"role\":"
                              : ",\"type\":\"custom\",\"customType\":\"plain\"");
     if (is_message && entry->kind == SESSION_PLAIN_USER) {
@@ -136,8 +135,8 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
         put_assistant(out, run, count);
     }
     if (is_message) {
-        if (isotime_parse(scan_inside(entry->timestamp), &time))
-            buf_member_int(out, "timestamp", isotime_to_micros(&time) / 1000);
+        if (session_time_ms(&ms, entry->timestamp))
+            buf_member_int(out, "timestamp", ms);
         buf_char(out, '}');
     }
     for (size_t i = 0; i < count; i++) {
@@ -152,7 +151,8 @@ void convert_make_header(buf *out, slice id, slice timestamp)
 {
     buf_text(out, "{\"type\":\"session\",\"version\":3,\"id\":");
     buf_json_string(out, id);
-    convert_put_member(out, "timestamp",
-                       timestamp.len > 0 ? timestamp : SLICE("\"1970-01-01T00:00:00.000Z\""));
+    buf_name(out, "timestamp");
+    session_put_time(out, SESSION_PI,
+                     timestamp.len > 0 ? timestamp : SLICE("\"1970-01-01T00:00:00.000Z\""));
     buf_text(out, ",\"cwd\":\"/\",\"plain\":true}\n");
 }

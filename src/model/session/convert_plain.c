@@ -135,7 +135,7 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
     if (convert_put_same(out, item))
         return true;
     buf_char(out, '{');
-    session_put_links(out, id, item->parent, entry->timestamp);
+    session_put_links(out, SESSION_PLAIN, id, item->parent, entry->timestamp);
     if (is_message) {
         read_parts(&p, entry);
         put_message(out, entry, &p);
@@ -163,9 +163,9 @@ slice convert_header_to_plain(buf *out, const session_header *header, arena *mem
 {
     slice id = slice_of(session_make_id(header->id, SLICE("header"), memory));
 
-    buf_text(out, "{\"id\":");
-    buf_json_string(out, id);
-    buf_text(out, ",\"parentId\":null,\"type\":\"metadata\",\"pi\":");
+    buf_char(out, '{');
+    session_put_links(out, SESSION_PLAIN, id, (slice){NULL, 0}, header->timestamp);
+    buf_text(out, ",\"type\":\"metadata\",\"pi\":");
     convert_put_original(out, header->text);
     buf_text(out, "}\n");
     return id;

@@ -6,6 +6,7 @@
 #include "model/session/entry.h"
 
 #include <stdio.h>
+#include "base/isotime.h"
 
 /* For each type of entry: the role of the message that the entry becomes in a context, and the
  * names of members that are read. The role of a "message" entry is the member "role" of its
@@ -128,12 +129,44 @@ bool session_text_of(slice *out, scan_value string, arena *memory)
     return decoded.ptr != NULL;
 }
 
-void session_put_links(buf *out, slice id, slice parent, slice timestamp)
+/* Milliseconds since 1970 of the first and the last moment that isotime.h can write. */
+#define TIME_MS_MIN INT64_C(-62135596800000)
+#define TIME_MS_MAX INT64_C(253402300799999)
+
+bool session_time_ms(int64_t *out, slice timestamp)
+{
+    isotime time;
+
+    if (scan_integer(timestamp, out))
+        return *out >= TIME_MS_MIN && *out <= TIME_MS_MAX;
+    if (timestamp.len < 2 || *timestamp.ptr != '"' || !isotime_parse(scan_inside(timestamp), &time))
+        return false;
+    *out = isotime_to_micros(&time) / 1000;
+    return true;
+}
+
+void session_put_time(buf *out, session_dialect dialect, slice timestamp)
+{
+    bool is_text = timestamp.len > 0 && *timestamp.ptr == '"';
+    int64_t ms;
+
+    if (is_text == (dialect == SESSION_PI) || !session_time_ms(&ms, timestamp))
+        buf_slice(out, timestamp);
+    else if (is_text)
+        buf_int(out, ms);
+    else
+        isotime_json_micros(out, ms * 1000);
+}
+
+void session_put_links(buf *out, session_dialect dialect, slice id, slice parent, slice timestamp)
 {
     buf_member_text(out, "id", id);
-    buf_member_text(out, "parentId", parent);
-    if (timestamp.len > 0)
-        buf_member(out, "timestamp", timestamp);
+    if (parent.ptr != NULL || dialect == SESSION_PI)
+        buf_member_text(out, "parentId", parent);
+    if (timestamp.len > 0) {
+        buf_name(out, "timestamp");
+        session_put_time(out, dialect, timestamp);
+    }
 }
 
 const char *session_make_id(slice owner, slice part, arena *memory)

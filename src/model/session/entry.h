@@ -164,8 +164,17 @@ const char *session_line_id(slice file_id, uint64_t line, arena *memory);
  * make the same id. NULL: out of memory. */
 const char *session_make_id(slice owner, slice part, arena *memory);
 
-/* Appends the members id and parentId, and the member timestamp if `timestamp` is not empty. */
-void session_put_links(buf *out, slice id, slice parent, slice timestamp);
+/* Reads a timestamp of either dialect, JSON, as milliseconds since 1970. Returns false if it is
+ * neither a time as text nor an integer that is such a time in the years 1 to 9999. */
+bool session_time_ms(int64_t *out, slice timestamp);
+
+/* Appends a timestamp in the format of the dialect: a number of milliseconds in plain, text in pi.
+ * A timestamp that can't be converted is appended unchanged. */
+void session_put_time(buf *out, session_dialect dialect, slice timestamp);
+
+/* Appends the members id and parentId, and the member timestamp if `timestamp` is not empty. If
+ * parent.ptr is NULL, parentId is null in the dialect pi, and absent in the dialect plain. */
+void session_put_links(buf *out, session_dialect dialect, slice id, slice parent, slice timestamp);
 
 /* Decodes a JSON string. If the string has no escapes, `out` points into it, otherwise into
  * `memory`. Returns false if the value is no string or contains NUL or half a surrogate pair, or if

@@ -15,6 +15,7 @@ const char *const CONTEXT_FORMATS[] = {
     [CARDBOX_FORMAT_OPENAI] = "openai",
     [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
     [CARDBOX_FORMAT_ENTRIES] = "entries",
+    [CARDBOX_FORMAT_MESSAGES] = "messages",
     NULL,
 };
 
@@ -104,7 +105,24 @@ bool context_is_blank(context_text text)
 
 bool context_is_empty(const context_writer *w, const context_part *part)
 {
-    return part->kind == CONTEXT_TEXT && w->repairs_text && context_is_blank(part->text);
+    return part->kind == CONTEXT_TEXT && w->drops_blank && context_is_blank(part->text);
+}
+
+void context_put_texts(context_writer *w, const context_message *message, const char *between)
+{
+    buf *out = &w->out->messages;
+    bool is_first = true;
+
+    buf_char(out, '"');
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
+            continue;
+        if (!is_first)
+            buf_text(out, between);
+        context_put_inside(w, out, part->text);
+        is_first = false;
+    }
+    buf_char(out, '"');
 }
 
 /* --- messages and digests --- */
@@ -142,11 +160,6 @@ static void chain(context_digest *prefix, slice added)
     memcpy(prefix->bytes, result.digest, sizeof(prefix->bytes));
 }
 
-void context_digest_system(context_writer *w)
-{
-    chain(&w->prefix, buf_as_slice(&w->out->system));
-}
-
 void context_end_message(context_writer *w)
 {
     const buf *written = &w->out->messages;
@@ -160,9 +173,45 @@ void context_end_message(context_writer *w)
     w->out->digests[w->out->count++] = w->prefix;
 }
 
+/* --- system text --- */
+
+static void put_system(context_writer *w, const context_message *message)
+{
+    buf *out = &w->out->system;
+    bool has_text = false;
+
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
+            continue;
+        buf_char(out, out->len == 0 ? '[' : ',');
+        context_put_text(w, out, part->text);
+        has_text = true;
+    }
+    if (!has_text && w->repairs_text)
+        context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
+}
+
+void context_write_system(context_writer *w)
+{
+    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        if (at->role == CONTEXT_SYSTEM)
+            put_system(w, at);
+    }
+    if (w->out->system.len > 0)
+        buf_char(&w->out->system, ']');
+    chain(&w->prefix, buf_as_slice(&w->out->system));
+}
+
+/* --- contexts --- */
+
 bool context_write(context_output *out, context *ctx, cardbox_format format)
 {
-    context_writer w = {.out = out, .ctx = ctx, .repairs_text = ctx->is_repaired};
+    context_writer w = {
+        .out = out,
+        .ctx = ctx,
+        .repairs_text = ctx->is_repaired,
+        .drops_blank = ctx->is_repaired && format != CARDBOX_FORMAT_MESSAGES,
+    };
 
     *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
     buf_char(&out->messages, '[');
@@ -170,6 +219,8 @@ bool context_write(context_output *out, context *ctx, cardbox_format format)
         context_write_openai(&w);
     else if (format == CARDBOX_FORMAT_ANTHROPIC)
         context_write_anthropic(&w);
+    else if (format == CARDBOX_FORMAT_MESSAGES)
+        context_write_messages(&w);
     else
         context_write_entries(&w);
     buf_char(&out->messages, ']');

@@ -11,6 +11,7 @@ typedef struct context_writer {
     context_output *out;
     context *ctx;
     bool repairs_text;     /* true: text that an API rejects is left out or replaced */
+    bool drops_blank;      /* true: blank texts are left out */
     size_t from;           /* offset of the current message in out->messages */
     context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
@@ -21,8 +22,9 @@ void context_begin_message(context_writer *w);
 /* Ends a message and computes the digest of the prefix that ends with this message. */
 void context_end_message(context_writer *w);
 
-/* Includes the system text in the digests of the messages that are written later. */
-void context_digest_system(context_writer *w);
+/* Writes the texts of all system messages to out->system, and includes them in the digests of the
+ * messages that are written later. */
+void context_write_system(context_writer *w);
 
 /* Appends a text as the inside of a JSON string. If text.is_raw, the text is escaped. Otherwise, if
  * w->repairs_text, unpaired surrogates are replaced. */
@@ -44,13 +46,18 @@ static inline context_text context_inside(slice inside)
 /* Returns true if a text is empty or consists of white space. */
 bool context_is_blank(context_text text);
 
-/* Returns true if a part must be left out: a writer with repairs_text leaves out blank texts, any
+/* Returns true if a part must be left out: a writer with drops_blank leaves out blank texts, any
  * other writer leaves out no parts for this reason. */
 bool context_is_empty(const context_writer *w, const context_part *part);
+
+/* Appends the texts of a message as one JSON string to the messages, with `between`, the inside of
+ * a JSON string, between two texts. */
+void context_put_texts(context_writer *w, const context_message *message, const char *between);
 
 /* Write the messages of a context in one of the formats. */
 void context_write_openai(context_writer *w);
 void context_write_anthropic(context_writer *w);
 void context_write_entries(context_writer *w);
+void context_write_messages(context_writer *w);
 
 #endif

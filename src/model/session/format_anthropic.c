@@ -221,33 +221,11 @@ static void put_result(turns *t, const context_message *message)
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
 }
 
-static void put_system(turns *t, const context_message *message)
-{
-    buf *out = &t->w->out->system;
-    bool has_text = false;
-
-    for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (part->kind != CONTEXT_TEXT || context_is_empty(t->w, part))
-            continue;
-        buf_char(out, out->len == 0 ? '[' : ',');
-        context_put_text(t->w, out, part->text);
-        has_text = true;
-    }
-    if (!has_text && t->w->repairs_text)
-        context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
-}
-
 void context_write_anthropic(context_writer *w)
 {
     turns t = {.w = w};
 
-    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
-        if (at->role == CONTEXT_SYSTEM)
-            put_system(&t, at);
-    }
-    if (w->out->system.len > 0)
-        buf_char(&w->out->system, ']');
-    context_digest_system(w);
+    context_write_system(w);
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_RESULT)
             put_result(&t, at);

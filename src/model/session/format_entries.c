@@ -12,7 +12,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
     context_begin_message(w);
     if (result->origin == CONTEXT_OF_PI) {
         buf_text(out, "{\"type\":\"message\"");
-        session_put_links(out, result->id, parent, result->time);
+        session_put_links(out, SESSION_PI, result->id, parent, result->time);
         context_put_form(
             w, out,
             ",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"$\",\"toolName\":"
@@ -20,7 +20,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
             call_id, context_inside(result->name), text);
     } else if (result->origin == CONTEXT_OF_PLAIN) {
         buf_char(out, '{');
-        session_put_links(out, result->id, parent, result->time);
+        session_put_links(out, SESSION_PLAIN, result->id, parent, result->time);
         context_put_form(w, out,
                          ",\"type\":\"tool_result\",\"toolCallId\":\"$\",\"output\":\"$\","
                          "\"success\":false}",

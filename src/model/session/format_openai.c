@@ -35,24 +35,6 @@ static part_counts count_parts(const context_writer *w, const context_message *m
     return counts;
 }
 
-/* Writes the texts of a message as one JSON string, with `between` between two texts. */
-static void put_texts(context_writer *w, const context_message *message, const char *between)
-{
-    buf *out = &w->out->messages;
-    bool is_first = true;
-
-    buf_char(out, '"');
-    for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
-            continue;
-        if (!is_first)
-            buf_text(out, between);
-        context_put_inside(w, out, part->text);
-        is_first = false;
-    }
-    buf_char(out, '"');
-}
-
 static void put_list(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
@@ -79,7 +61,7 @@ static void put_message(context_writer *w, const context_message *message, const
     buf_printf(&w->out->messages, "{\"role\":\"%s\",\"content\":", role);
     if (message->role == CONTEXT_SYSTEM ||
         (counts.of[CONTEXT_TEXT] <= 1 && counts.of[CONTEXT_IMAGE] == 0))
-        put_texts(w, message, "\\n\\n");
+        context_put_texts(w, message, "\\n\\n");
     else
         put_list(w, message);
     buf_char(&w->out->messages, '}');
@@ -123,7 +105,7 @@ static void put_assistant(context_writer *w, const context_message *message)
     context_begin_message(w);
     buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (counts.of[CONTEXT_TEXT] > 0)
-        put_texts(w, message, "\\n\\n");
+        context_put_texts(w, message, "\\n\\n");
     else
         buf_text(out, "null");
     if (counts.of[CONTEXT_CALL] > 0)
@@ -146,7 +128,7 @@ static void put_result(context_writer *w, const context_message *message)
         buf_text(out, "\"(no output)\"");
         context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     } else {
-        put_texts(w, message, "\\n");
+        context_put_texts(w, message, "\\n");
     }
     buf_char(out, '}');
     context_end_message(w);

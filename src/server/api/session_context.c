@@ -6,10 +6,11 @@
 #include "server/api/context_view.h"
 #include "store/session/session_context.h"
 
-enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
+enum { C_LEAF, C_BRANCH_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
 
 static const field QUERY[CONTEXT_FIELDS] = {
     [C_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
+    [C_BRANCH_LEAF] = {"branchLeafId", FIELD_ID, .most = SESSION_ID_MAX},
     [C_COMPARE] = {"compare", FIELD_ID, .most = SESSION_ID_MAX},
     [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
     [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
@@ -48,9 +49,15 @@ void handle_session_context(request *r)
     session_context_request *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     if (plan == NULL || !handler_id(r, &plan->read.session, 1, "session"))
         return;
+    const field_value *leaf = &query[query[C_LEAF].given ? C_LEAF : C_BRANCH_LEAF];
+    if (query[C_BRANCH_LEAF].given && !slice_equal(leaf->text, query[C_BRANCH_LEAF].text)) {
+        handler_refuse(r, "query", "branchLeafId", "value_error",
+                       "branchLeafId is another name for leaf: give one of them");
+        return;
+    }
     plan->read.tenant = request_tenant(r);
     plan->read.bytes_max = (int64_t)context_input_max(r);
-    plan->leaf = query[C_LEAF].given ? query[C_LEAF].text : SLICE("");
+    plan->leaf = leaf->given ? leaf->text : SLICE("");
     plan->compare = query[C_COMPARE].text;
     plan->leaf_name = "leaf";
     plan->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);

@@ -72,7 +72,7 @@ cardbox_status context_options_read(context_request *out, const cardbox_context_
     cardbox_status status = CHECK_MADE(options, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
     if (status != CARDBOX_OK)
         return status;
-    if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
+    if ((unsigned)options->format > CARDBOX_FORMAT_MESSAGES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
     *out = (context_request){options->format, !options->no_repair};
     return CARDBOX_OK;

@@ -111,43 +111,71 @@ static void add_id(buf *out, const session_batch *batch)
     buf_member_text(out, "id", slice_of(text));
 }
 
-static void add_time(buf *out, const session_batch *batch)
+/* Members that add_omitted_members adds, or that the database must add. */
+typedef struct new_members {
+    bool has_id;
+    bool has_time;   /* the database adds time_ms */
+    int64_t time_ms; /* milliseconds since 1970 */
+} new_members;
+
+/* Adds a timestamp in the format of the dialect. */
+static void add_time(buf *out, const session_batch *batch, int dialect, int64_t ms)
 {
-    buf_name(out, "timestamp");
-    if (batch->run_time != NULL)
+    if (dialect == SESSION_PLAIN) {
+        buf_member_int(out, "timestamp", ms);
+    } else if (batch->run_time != NULL) {
+        buf_name(out, "timestamp");
         buf_json_text(out, batch->run_time);
-    else
-        isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
+    } else {
+        isotime_member(out, "timestamp", ms * 1000);
+    }
+}
+
+/* Returns the dialect of an entry of type `type` in a batch; negative: only the database knows it,
+ * because both dialects have such entries. */
+static int dialect_of(const session_batch *batch, scan_value type)
+{
+    session_kind kind = session_kind_named(scan_string_inside(type));
+
+    if (batch->dialect >= 0 || !session_kind_has_dialect(kind))
+        return batch->dialect;
+    return (int)session_kind_dialect(kind);
 }
 
 /* Adds a new id to an entry without an id, and the current time if that entry has no timestamp. An
  * entry with an id gets no timestamp, so that a repeated request sends the same bytes. If an entry
  * has no parentId, its parentId becomes the id of the entry that was added to the batch before; for
- * the first entry, the database sets the parent. */
-static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool *is_new,
-                                          cardbox_error *err)
+ * the first entry, the database sets the parent. Nothing is added as the parentId of a root. */
+static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool is_root,
+                                          new_members *added, cardbox_error *err)
 {
-    static const char *const NAMES[] = {"id", "parentId", "timestamp"};
-    scan_value found[3];
+    static const char *const NAMES[] = {"id", "parentId", "timestamp", "type"};
+    scan_value found[4];
     buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
 
-    session_pick(line->value, NAMES, found, 3);
-    *is_new = found[0].kind == SCAN_NONE;
-    bool follows = found[1].kind == SCAN_NONE && batch->previous_id[0] != '\0';
-    if (*is_new && batch->key.ptr != NULL)
+    session_pick(line->value, NAMES, found, 4);
+    *added = (new_members){.has_id = found[0].kind == SCAN_NONE};
+    bool follows = found[1].kind == SCAN_NONE && !is_root && batch->previous_id[0] != '\0';
+    int dialect = dialect_of(batch, found[3]);
+    if (added->has_id && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
                          "with a key an entry needs an id of its own: a new id would differ "
                          "when the request is repeated");
-    if (!*is_new && !follows)
+    if (!added->has_id && !follows)
         return CARDBOX_OK;
-    batch->has_new_ids = batch->has_new_ids || *is_new;
+    batch->has_new_ids = batch->has_new_ids || added->has_id;
     buf_char(&text, '{');
-    if (*is_new)
+    if (added->has_id)
         add_id(&text, batch);
     if (follows)
         buf_member_text(&text, "parentId", slice_of(batch->previous_id));
-    if (*is_new && found[2].kind == SCAN_NONE)
-        add_time(&text, batch);
+    if (added->has_id && found[2].kind == SCAN_NONE) {
+        int64_t ms = batch->run_time != NULL ? batch->run_ms : clock_wall_micros() / 1000;
+        if (dialect >= 0)
+            add_time(&text, batch, dialect, ms);
+        added->has_time = dialect < 0;
+        added->time_ms = ms;
+    }
     buf_char(&text, ',');
     buf_slice(&text, (slice){line->text.ptr + 1, line->text.len - 1});
     slice kept = arena_keep(&batch->memory, &text);
@@ -205,12 +233,13 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     return status;
 }
 
-cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err)
+cardbox_status session_batch_append(session_batch *batch, slice json, bool is_root,
+                                    cardbox_error *err)
 {
     session_line line;
     session_entry entry;
     const char *reason = NULL;
-    bool is_new = false;
+    new_members members;
 
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
@@ -225,7 +254,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
         return error_set(
             err, CARDBOX_INVALID,
             "an entry needs a type other than session: a header is part of the session");
-    status = add_omitted_members(batch, &line, &is_new, err);
+    status = add_omitted_members(batch, &line, is_root, &members, err);
     if (status != CARDBOX_OK)
         return status;
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
@@ -234,11 +263,15 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     status = check_entry(batch, &entry, err);
     if (status != CARDBOX_OK)
         return status;
+    if (is_root && entry.parent_state == SESSION_PARENT_ABSENT)
+        entry.parent_state = SESSION_PARENT_NULL;
     pending_line *added = session_batch_add(batch, &entry);
     if (added == NULL)
         return error_nomem(err);
-    added->has_new_id = is_new;
-    batch->new_ids += is_new;
+    added->has_new_id = members.has_id;
+    added->has_time = members.has_time;
+    added->time_ms = members.time_ms;
+    batch->new_ids += members.has_id;
     return CARDBOX_OK;
 }
 
@@ -253,10 +286,10 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
 
     *bad = 0;
     if (entries.kind == SCAN_OBJECT)
-        return session_batch_append(batch, entries.text, err);
+        return session_batch_append(batch, entries.text, false, err);
     while (status == CARDBOX_OK && scan_element(&walk, &entry)) {
         *bad = batch->count;
-        status = session_batch_append(batch, entry.text, err);
+        status = session_batch_append(batch, entry.text, false, err);
     }
     return status;
 }

@@ -172,40 +172,48 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 
 /* --- parameters --- */
 
-/* The array parameters of session_import in order. session_append has those that are not
- * of_import_only. */
+typedef enum column_of { OF_BOTH, OF_IMPORT, OF_APPEND } column_of;
+
+/* The array parameters of session_import and session_append, in order. */
 static const struct {
     params_type type;
-    bool of_import_only;
+    column_of of;
     size_t offset;
 } COLUMNS[] = {
-    {PARAMS_TEXT, false, offsetof(pending_line, id)},
-    {PARAMS_INT4, false, offsetof(pending_line, duplicate_of)},
-    {PARAMS_TEXT, false, offsetof(pending_line, parent)},
-    {PARAMS_INT4, false, offsetof(pending_line, ref)},
-    {PARAMS_TEXT, false, offsetof(pending_line, type)},
-    {PARAMS_TEXT, false, offsetof(pending_line, role)},
-    {PARAMS_TEXT, false, offsetof(pending_line, sets)},
-    {PARAMS_TEXT, false, offsetof(pending_line, target)},
-    {PARAMS_INT8, true, offsetof(pending_line, index)},
-    {PARAMS_JSON, false, offsetof(pending_line, label)},
-    {PARAMS_JSON, false, offsetof(pending_line, content)},
-    {PARAMS_BYTEA, true, offsetof(pending_line, before)},
-    {PARAMS_BYTEA, true, offsetof(pending_line, after)},
-    {PARAMS_BOOL, true, offsetof(pending_line, id_is_made)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, id)},
+    {PARAMS_INT4, OF_BOTH, offsetof(pending_line, duplicate_of)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, parent)},
+    {PARAMS_INT4, OF_BOTH, offsetof(pending_line, ref)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, type)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, role)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, sets)},
+    {PARAMS_TEXT, OF_BOTH, offsetof(pending_line, target)},
+    {PARAMS_INT8, OF_IMPORT, offsetof(pending_line, index)},
+    {PARAMS_JSON, OF_BOTH, offsetof(pending_line, label)},
+    {PARAMS_JSON, OF_BOTH, offsetof(pending_line, content)},
+    {PARAMS_INT8, OF_APPEND, offsetof(pending_line, time_ms)},
+    {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, before)},
+    {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, after)},
+    {PARAMS_BOOL, OF_IMPORT, offsetof(pending_line, id_is_made)},
 };
+
+static bool is_null(const pending_line *line, size_t offset)
+{
+    return (offset == offsetof(pending_line, index) && !line->has_index) ||
+           (offset == offsetof(pending_line, time_ms) && !line->has_time);
+}
 
 static void put_columns(params *p, const session_batch *batch)
 {
     for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
         params_type type = COLUMNS[column].type;
         size_t offset = COLUMNS[column].offset;
-        if (COLUMNS[column].of_import_only && !batch->import)
+        if (COLUMNS[column].of == (batch->import ? OF_APPEND : OF_IMPORT))
             continue;
         params_array(p, type);
         for (size_t i = 0; i < batch->count; i++) {
             const pending_line *line = &batch->lines[i];
-            if (offset == offsetof(pending_line, index) && !line->has_index)
+            if (is_null(line, offset))
                 params_null(p);
             else
                 params_value(p, type, (const char *)line + offset);

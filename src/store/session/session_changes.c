@@ -132,7 +132,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     if (status == CARDBOX_OK)
         status = read_options(&batch, options, err);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
-        status = session_batch_append(&batch, slice_of(entries[i]), err);
+        status = session_batch_append(&batch, slice_of(entries[i]), false, err);
         if (status != CARDBOX_OK)
             status = add_entry_index(status, i, err);
     }

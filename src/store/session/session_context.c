@@ -28,6 +28,31 @@ static void put_settings(buf *out, const context_settings *settings)
     buf_member(out, "thinking_level", settings->thinking_level.text);
 }
 
+/* Appends the member "metadata" of CARDBOX_FORMAT_MESSAGES. The session's start is the time of its
+ * header, or else of the path's root. A number is copied, a text becomes milliseconds since 1970.
+ */
+static void put_metadata(buf *out, slice session, const session_lines_read *lines,
+                         const context_settings *settings)
+{
+    bool has_root = lines->count > 0 && (int64_t)lines->count == lines->length;
+    slice start = lines->has_header && lines->header.timestamp.len > 0 ? lines->header.timestamp
+                  : has_root                                           ? lines->path[0]->timestamp
+                                                                       : (slice){NULL, 0};
+    bool is_number =
+        start.len > 0 && (*start.ptr == '-' || (*start.ptr >= '0' && *start.ptr <= '9'));
+    int64_t ms;
+
+    buf_member(out, "metadata", SLICE("{"));
+    buf_member_text(out, "sessionId", session);
+    buf_member(out, "provider", settings->provider.text);
+    buf_member(out, "model", settings->model.text);
+    if (!is_number && session_time_ms(&ms, start))
+        buf_member_int(out, "startTime", ms);
+    else
+        buf_member(out, "startTime", is_number ? start : (slice){NULL, 0});
+    buf_char(out, '}');
+}
+
 /* --- the JSON response --- */
 
 void session_context_begin(session_context_request *request)
@@ -78,6 +103,8 @@ static cardbox_status put_answer(buf *out, const session_context_request *reques
     buf_member_text(out, request->leaf_name, lines->entry_id);
     buf_member_int(out, "path_length", lines->length);
     put_settings(out, &ctx->settings);
+    if (request->how.format == CARDBOX_FORMAT_MESSAGES)
+        put_metadata(out, request->read.session, lines, &ctx->settings);
     cardbox_status status = context_answer(out, &written, ctx, &request->how, err);
     if (status == CARDBOX_OK && request->compare.ptr != NULL)
         put_comparison(out, request, &written);
@@ -135,6 +162,8 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
         buf_char(&head, '{');
         buf_member_text(&head, "entry_id", lines.entry_id);
         put_settings(&head, &ctx.settings);
+        if (request.format == CARDBOX_FORMAT_MESSAGES)
+            put_metadata(&head, read.session, &lines, &ctx.settings);
         status = context_result_new(out, &ctx, request.format, &head, err);
     }
     arena_reset(&memory);

@@ -54,6 +54,8 @@ typedef struct pending_line {
     bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
     int64_t index;       /* line number of the first kept entry, from 0; negative: not known */
     slice label;         /* JSON: the label or name that the entry sets */
+    bool has_time;       /* appends: the database adds time_ms as the timestamp of the entry */
+    int64_t time_ms;     /* milliseconds since 1970 */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
@@ -79,6 +81,7 @@ typedef struct session_batch {
     bool has_new_ids;     /* true: an entry got a new id */
     const char *run_key;  /* new ids are derived from this key and `new_ids`; NULL: random */
     const char *run_time; /* timestamp of entries with new ids; NULL: the current time */
+    int64_t run_ms;       /* run_time in milliseconds since 1970 */
     uint64_t new_ids;     /* the number of entries that got a new id */
     arena memory;
 } session_batch;
@@ -96,12 +99,14 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /*
  * Adds an entry that a client sent: a JSON object with a type. An entry without an id gets an id,
- * and a timestamp if it has none. An entry without a parentId becomes a child of the entry that was
- * added before; the first entry becomes a child of the session's head. JSON with line breaks is
- * replaced by a copy without white space. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
- * CARDBOX_NOMEM.
+ * and a timestamp if it has none: a number of milliseconds in the dialect plain. An entry without a
+ * parentId becomes a child of the entry that was added before; the first entry becomes a child of
+ * the session's head. With `is_root`, an entry without a parentId becomes a root instead. JSON with
+ * line breaks is replaced by a copy without white space. Fails with CARDBOX_INVALID,
+ * CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
  */
-cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);
+cardbox_status session_batch_append(session_batch *batch, slice json, bool is_root,
+                                    cardbox_error *err);
 
 /* Adds a line of a file. `entry` is NULL if the line is not an entry. The slices must stay valid
  * until the parameters are built. Returns NULL if memory ran out. */

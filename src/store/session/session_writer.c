@@ -9,7 +9,7 @@
 
 /* A batch with BUFFERED entries (the default of the option `buffered`) or BATCH_BYTES bytes is sent
  * before the next entry is added. */
-#define BUFFERED    100
+#define BUFFERED    10
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
 struct cardbox_session_writer {
@@ -26,7 +26,7 @@ struct cardbox_session_writer {
 static cardbox_status read_options(cardbox_session_writer *writer,
                                    const cardbox_writer_options *options, cardbox_error *err)
 {
-    int64_t micros;
+    int64_t micros = 0;
     cardbox_status status = CHECK_MADE(options, "CARDBOX_WRITER_OPTIONS_INIT", err);
 
     writer->batch_entries = BUFFERED;
@@ -48,8 +48,10 @@ static cardbox_status read_options(cardbox_session_writer *writer,
         return status;
     if (options->key != NULL)
         writer->batch.run_key = arena_copy(&writer->memory, slice_of(options->key));
-    if (options->timestamp != NULL)
+    if (options->timestamp != NULL) {
+        writer->batch.run_ms = micros / 1000;
         writer->batch.run_time = arena_copy(&writer->memory, slice_of(options->timestamp));
+    }
     return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 
@@ -110,9 +112,10 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds a copy of an entry to the batch. If the batch is full, it is sent first. Returns the entry's
- * id; NULL: failure. */
-static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
+/* Adds a copy of an entry to the batch, as session_batch_append does. If the batch is full, it is
+ * sent first. Returns the entry's id; NULL: failure. */
+static const char *add_entry(cardbox_session_writer *writer, slice json, bool is_root,
+                             cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
     const char *id;
@@ -126,7 +129,7 @@ static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox
         error_nomem(err);
         return NULL;
     }
-    if (session_batch_append(batch, (slice){copy, json.len}, err) != CARDBOX_OK)
+    if (session_batch_append(batch, (slice){copy, json.len}, is_root, err) != CARDBOX_OK)
         return NULL;
     id = arena_copy(&writer->memory, batch->lines[batch->count - 1].id);
     if (id == NULL)
@@ -141,7 +144,7 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
         error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : "json");
         return NULL;
     }
-    return add_entry(writer, slice_of(json), err);
+    return add_entry(writer, slice_of(json), false, err);
 }
 
 /* An entry of the dialect plain, while its JSON is built. If `status` is a failure, the entry is
@@ -149,16 +152,18 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
 typedef struct plain_entry {
     cardbox_session_writer *writer;
     buf json;
+    bool is_root;
     cardbox_status status;
     cardbox_error *err;
 } plain_entry;
 
-/* Begins an entry. If `parent` is NULL, the entry has no parentId; if it is "", parentId is null.
- */
+/* Begins an entry. If `parent` is NULL, the batch determines the parent; if it is "", the entry is
+ * a root. */
 static plain_entry begin_entry(cardbox_session_writer *writer, const char *type, const char *parent,
                                cardbox_error *err)
 {
-    plain_entry entry = {writer, BUF_INIT(CARDBOX_CONTENT_MAX), CARDBOX_OK, err};
+    bool is_root = parent != NULL && *parent == '\0';
+    plain_entry entry = {writer, BUF_INIT(CARDBOX_CONTENT_MAX), is_root, CARDBOX_OK, err};
 
     if (writer == NULL)
         entry.status = error_set(err, CARDBOX_INVALID, "writer must not be NULL");
@@ -168,9 +173,8 @@ static plain_entry begin_entry(cardbox_session_writer *writer, const char *type,
                                  "cardbox_session_append_entry");
     buf_char(&entry.json, '{');
     buf_member_text(&entry.json, "type", slice_of(type));
-    if (parent != NULL)
-        buf_member_text(&entry.json, "parentId",
-                        *parent == '\0' ? (slice){NULL, 0} : slice_of(parent));
+    if (parent != NULL && !is_root)
+        buf_member_text(&entry.json, "parentId", slice_of(parent));
     return entry;
 }
 
@@ -204,7 +208,7 @@ static const char *end_entry(plain_entry *entry)
     if (entry->status == CARDBOX_OK && !buf_ok(&entry->json))
         entry->status = error_buf(entry->err, &entry->json, "entry");
     if (entry->status == CARDBOX_OK)
-        id = add_entry(entry->writer, buf_as_slice(&entry->json), entry->err);
+        id = add_entry(entry->writer, buf_as_slice(&entry->json), entry->is_root, entry->err);
     buf_free(&entry->json);
     return id;
 }
@@ -244,12 +248,15 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
 
 const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
                                                const char *tool_call_id, const char *output,
-                                               bool success, const char *parent, cardbox_error *err)
+                                               const char *details, bool success,
+                                               const char *parent, cardbox_error *err)
 {
     plain_entry entry = begin_entry(writer, "tool_result", parent, err);
 
     put_text(&entry, "toolCallId", "tool_call_id", tool_call_id);
     put_text(&entry, "output", "output", output);
+    if (details != NULL)
+        put_json(&entry, "details", "details", details, SCAN_NONE);
     buf_member(&entry.json, "success", success ? SLICE("true") : SLICE("false"));
     return end_entry(&entry);
 }

@@ -250,6 +250,17 @@ static bool is_never_in_context(session_kind kind)
            kind == SESSION_PLAIN_METADATA;
 }
 
+/* Returns the timestamp of an entry that is never in a context. Only the root has a text. */
+static slice root_time(const store_rows *rows, int row)
+{
+    scan_value time = {SCAN_NONE, {NULL, 0}};
+    session_line line;
+
+    if (session_line_from_store(&line, rows_text(rows, row, LINE_TEXT)))
+        time = scan_find(line.value, "timestamp");
+    return time.kind == SCAN_STRING || time.kind == SCAN_NUMBER ? time.text : (slice){NULL, 0};
+}
+
 /* The entry's id and its first kept entry are read from columns, all else from its text. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
@@ -260,7 +271,7 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     session_kind kind = line_kind(rows, row);
 
     if (is_never_in_context(kind))
-        *out = (session_entry){.kind = kind};
+        *out = (session_entry){.kind = kind, .timestamp = root_time(rows, row)};
     else if (!session_line_from_store(&line, rows_text(rows, row, LINE_TEXT)) ||
              !session_entry_read(out, &line, read->session, memory, &reason))
         return memory->failed ? error_nomem(err) : tree_corrupt(err);
