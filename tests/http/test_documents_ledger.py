@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import dsn, once, psql
+from cardbox_test import connected, dsn, once, psql
 from document_rows import Project, Rows
 
 row = Rows("ledger")
@@ -80,7 +80,7 @@ def _(p):
     counts = p.request("POST", "/import", "\n".join(map(json.dumps, rows)).encode(), Content_Type="application/x-ndjson").json()
     assert [counts[kind]["inserted"] for kind in ("tasks", "messages", "calls")] == [1, 1, 1], counts
     assert task_of(p) == {"id": "t", "systemPrompt": "x", "createdAt": 1, "updatedAt": 2}
-    assert calls_of(p)[0]["details"] in ("no JSON", '"no JSON"'), calls_of(p)
+    assert calls_of(p)[0]["details"] == "no JSON", calls_of(p)
 
 
 @row("13,109 (argued)", "PostgreSQL instead of SQLite")
@@ -93,11 +93,10 @@ def _(p):
 def _(p):
     save_task(p)
     save_message(p)
-    for sql in ("UPDATE cardbox.messages SET role = 'system'", "DELETE FROM cardbox.messages"):
-        said = psql(dsn(), f"DO $$ BEGIN {sql} WHERE tenant_id = '{p.name}'; RAISE 'changed';"
-                           " EXCEPTION WHEN raise_exception OR insufficient_privilege OR restrict_violation OR integrity_constraint_violation"
-                           " OR object_not_in_prerequisite_state THEN IF sqlerrm = 'changed' THEN RAISE; END IF; END $$")
-        assert said == "", said
+    with connected(dsn(), "postgres") as superuser:
+        for sql in ("UPDATE cardbox.messages SET role = 'system'", "DELETE FROM cardbox.messages"):
+            superuser.send(f"{sql} WHERE tenant_id = '{p.name}'")
+            assert "ERROR:" in superuser.receive()
     assert messages_of(p)["total"] == 1
 
 
