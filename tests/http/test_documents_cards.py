@@ -381,7 +381,7 @@ def _(p):
 def _(p):
     box = new_box(p, "a", "b")
     where = f"WHERE tenant_id = '{p.name}' AND box_id = '{box}'"
-    assert psql(dsn(), f"SELECT card_ids FROM cardbox.boxes {where}") == "{a,b}\n"
+    assert psql(dsn(), f"SELECT card_ids FROM cardbox.boxes {where}") == '["a", "b"]\n'
     assert psql(dsn(), f"SELECT count(*) FROM cardbox.card_boxes {where}") == "1\n"
 
 
