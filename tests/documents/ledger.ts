@@ -312,7 +312,9 @@ test('saveTaskWithMessages', async () => {
 
   await saveTaskWithMessages(task, messages, bus);
 
-  assert.deepEqual(await getTask('task-2', bus), task);
+  const { id, parentTaskId, completionStatus, systemPrompt, createdAt, updatedAt } = await getTask('task-2', bus);
+  assert.deepEqual({ id, systemPrompt, createdAt, updatedAt }, task);
+  assert.deepEqual([parentTaskId, completionStatus], [undefined, undefined]);
   assert.deepEqual(await getTaskMessages('task-2', bus), messages);
 });
 
