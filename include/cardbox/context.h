@@ -115,11 +115,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
 CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 
 /**
- * Returns the system texts of a context in CARDBOX_FORMAT_ANTHROPIC, in which they are no messages.
+ * Returns the system texts of a context in CARDBOX_FORMAT_ANTHROPIC or CARDBOX_FORMAT_MESSAGES, in
+ * which they are no messages.
  *
  * @param context  a context
  * @return a JSON array of text blocks, borrowed until cardbox_context_free; NULL: the context has
- * no system text, or its format is not CARDBOX_FORMAT_ANTHROPIC
+ * no system text, or its format is another one
  *
  * Thread safety: any thread, but only one thread at a time may use a context.
  */
@@ -167,11 +168,12 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  * Returns the report of a context: a JSON object with format, messages_before, messages_after and
  * repairs. A repair has the members repair (its kind), entry (the id of the entry or card) and in
  * some cases call (the id of the tool call). The report for a session also has entry_id, provider,
- * model and thinking_level. The report for a box also has box_id, version, length, cards (the
- * number of ids in the requested part) and missing_card_ids. A context in Anthropic's format may
- * have fewer messages than messages_after: consecutive messages of one role are merged, and the
- * system text is separate. A context in OpenAI's format may have more messages: images of tool
- * results are separate messages.
+ * model and thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId,
+ * provider, model and startTime (milliseconds since 1970). The report for a box also has box_id,
+ * version, length, cards (the number of ids in the requested part) and missing_card_ids. A context
+ * in Anthropic's format may have fewer messages than messages_after: consecutive messages of one
+ * role are merged, and the system text is separate. A context in OpenAI's format may have more
+ * messages: images of tool results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

@@ -180,9 +180,11 @@ typedef struct cardbox_entries cardbox_entries;
 /** The lists of entries of a session. */
 typedef enum cardbox_entry_list {
     CARDBOX_ENTRIES_ALL,           /**< all entries, in the order of their lines */
-    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session */
-    CARDBOX_ENTRIES_LEAVES,        /**< entries without children */
-    CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children */
+    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session, in the
+                                      order of their lines */
+    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, in the order of their lines */
+    CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children, in the order of the lines of
+                                      their first children */
     CARDBOX_ENTRIES_LABELLED       /**< entries with a label, in descending order of ids */
 } cardbox_entry_list;
 
@@ -373,10 +375,11 @@ typedef struct cardbox_session_append_options {
 
 /**
  * Appends entries to a session, all or none. The head moves to the last entry that is new. An entry
- * without an id gets an id, and the current time if it has no timestamp. The parent of an entry
- * without a parentId is the previous entry of the call. If the first entry has no parentId, its
- * parent is the head. An entry that is already stored with the same bytes stays unchanged and keeps
- * its parent, so a call can be repeated.
+ * without an id gets an id, and the current time if it has no timestamp: a number of milliseconds
+ * in the dialect plain, a text in pi. The parent of an entry without a parentId is the previous
+ * entry of the call. If the first entry has no parentId, its parent is the head. An entry that is
+ * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
+ * repeated.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle

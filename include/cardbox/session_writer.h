@@ -23,7 +23,8 @@ typedef struct cardbox_writer_options {
                           same ids */
     /** RFC 3339: the timestamp of entries that lack both a timestamp and an id; NULL: the time
      * of each call. An entry of the dialect plain gets this time as a number of milliseconds since
-     * 1970. A timestamp is required with a key, because a repeated run must write the same bytes. */
+     * 1970. A timestamp is required with a key, because a repeated run must write the same bytes.
+     */
     const char *timestamp;
     unsigned buffered; /**< maximum number of entries of a batch, up to
                           CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 10 */

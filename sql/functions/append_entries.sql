@@ -8,8 +8,8 @@
 --                 parent stays the same, so that a request can be repeated.
 --   types, roles, sets, targets, labels  Columns of session_lines.
 --   contents      JSON of the entry.
---   times         Time in milliseconds since 1970 that is added to the JSON as timestamp, in the format of the session's
---                 dialect; NULL: none is added.
+--   times         Time in milliseconds since 1970 that is added to the JSON as timestamp, in the format of the
+--                 session's dialect; NULL: none is added.
 --   expected      Version that the session must have, unless `key` was used before; NULL: any.
 --   key           Idempotency key, or NULL.
 --

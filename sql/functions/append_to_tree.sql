@@ -1,7 +1,7 @@
 -- append_to_tree: appends entries anywhere in a session. The arrays and outcomes are those of append_entries().
 --   s              The session's row, which the caller has locked.
---   given_dialect  Dialect of the session after the append, or NULL. A root of the dialect pi has a parentId of null, any
---                  other root has none, unless the client sent one.
+--   given_dialect  Dialect of the session after the append, or NULL. If the head would be the parent, but there is no
+--                  head, the entry is a root: in the dialect pi its parentId is null, else it has none.
 CREATE OR REPLACE FUNCTION cardbox.append_to_tree(
     s cardbox.sessions, given_dialect text, ids text[], duplicate_of integer[], parents text[], refs integer[],
     types text[], roles text[], sets text[], targets text[], labels json[], contents json[],

@@ -12,3 +12,4 @@ BEGIN
              ORDER BY x.branch LIMIT 1) IS NULL;
 END
 $$;
+GRANT EXECUTE ON FUNCTION cardbox.is_leaf TO cardbox_worker;

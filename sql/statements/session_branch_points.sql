@@ -1,18 +1,18 @@
--- Lists a page of the branch points of a session: entries with more than one child. The column extra has the number of
--- children.
+-- Lists a page of the branch points of a session, entries with more than one child, in the order of their first
+-- children. The column extra has the number of children.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 int8  line of the last entry of the previous page; -1: the first page
 -- $4 int8  maximum number of entries
 -- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
-       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, b.children AS extra
-  FROM (SELECT e.parent_line, count(*) + 1 AS children FROM cardbox.session_lines e
-         WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line = e.branch
-           AND e.parent_line > $3::int8
-           AND EXISTS (SELECT FROM cardbox.sessions s
-                        WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live')
-         GROUP BY e.parent_line ORDER BY e.parent_line LIMIT $4::int8) AS b
- CROSS JOIN LATERAL cardbox.find_line($1::text, $2::text, b.parent_line) AS e
+       CASE WHEN e.size <= $5::int4 THEN e.content END AS content,
+       (SELECT count(*) + 1 FROM cardbox.session_lines x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.line = x.branch
+           AND x.parent_line BETWEEN b.line AND b.line) AS extra
+  FROM cardbox.sessions s
+ CROSS JOIN LATERAL cardbox.list_branch_points($1::text, $2::text, $3::int8, $4::int8) AS b
+ CROSS JOIN LATERAL cardbox.find_line($1::text, $2::text, b.line) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
- ORDER BY b.parent_line
+ WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
+ ORDER BY b.child

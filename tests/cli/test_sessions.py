@@ -350,6 +350,24 @@ def test_context():
     assert cardbox("session", "context", "--format", "xml", "s-1", env=shared(), check=False).returncode == 2
 
 
+def test_plain_sessions_of_the_document():
+    """The document's context, with a system text beside it; and times that are numbers, also of labels."""
+    env = store()
+    lines = [{"type": "system", "content": "be good"}, {"id": "u", "type": "user", "content": "go"}]
+    cardbox("session", "append", "--create", "plain", "d-1", stdin="\n".join(map(json.dumps, lines)), env=env)
+    done = cardbox("session", "context", "d-1", "--format", "messages", env=env)
+    start = json.loads(cardbox("session", "export", "d-1", env=env).stdout.split("\n")[0])["timestamp"]
+    metadata = {"sessionId": "d-1", "provider": None, "model": None, "startTime": start}
+    assert type(start) is int and json.loads(done.stdout) == {
+        "metadata": metadata, "system": [{"type": "text", "text": "be good"}], "messages": [{"role": "user", "content": "go"}]}, done
+    assert "; messages: 1 (2 before system texts were separated)" in done.stderr, done.stderr
+    whole, = objects("context", "d-1", "--format", "messages", env=env)
+    assert whole["report"]["metadata"] == metadata and "metadata" not in whole
+    cardbox("session", "label", "d-1", "u", "here", env=env)
+    label = json.loads(cardbox("session", "export", "d-1", env=env).stdout.strip().split("\n")[-1])
+    assert label["type"] == "label" and type(label["timestamp"]) is int, label
+
+
 def test_head_label_fork():
     env = store()
     assert cardbox("session", "head", "s-1", env=env).stdout.endswith(f"head {HEAD}\n")

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     require(session_file_read(&file, (slice){(const char *)data, size}));
     for (int format = CARDBOX_FORMAT_OPENAI;
-         file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
+         file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_MESSAGES; format++) {
         check_context(&file, (cardbox_format)format, true);
         check_context(&file, (cardbox_format)format, false);
     }

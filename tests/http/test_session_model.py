@@ -198,8 +198,11 @@ def check_tree(session, file):
         assert (there["parent_id"], there["depth"], there["label"]) == (
             parent, len(session_model.path(one)) - 1, one.label), (one, there)
         assert one.id in (None, there["entry_id"]), (one, there)
-    assert [one["entry_id"] for one in sorted(entries(session, "/leaves"), key=lambda one: one["line"])] == [
+    assert [one["entry_id"] for one in entries(session, "/leaves")] == [
         ids[one.place] for one in file.tree if not one.children]
+    points = [one for one in file.tree if len(one.children) > 1]
+    points.sort(key=lambda one: min(child.line for child in one.children))
+    assert [one["entry_id"] for one in entries(session, "/branch-points")] == [ids[one.place] for one in points]
     assert {one["entry_id"]: one["label"] for one in entries(session, "/labels")} == {
         ids[one.place]: one.label for one in file.tree if one.label}
     return ids

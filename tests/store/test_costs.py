@@ -196,7 +196,8 @@ def contents(ids, parents):
 
 def append(session, ids, parents, key="NULL", **more):
     labels = array("json", ['"x"' if more.get("target") else None] * len(ids))
-    return ", ".join((f"{session}, 'plain', NULL, {key}", *entries(ids=ids, parents=parents, **more), labels, contents(ids, parents)))
+    return ", ".join((f"{session}, 'plain', NULL, {key}", *entries(ids=ids, parents=parents, **more), labels, contents(ids, parents),
+                      array("bigint", [None] * len(ids))))
 
 
 def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, count=LINES):

@@ -116,9 +116,9 @@ EXAMPLES = {
     "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
     "session_append": [
         f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{}','{}']::json[]",
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], '{1,NULL}'",
         f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[]"],
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}'"],
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
@@ -199,7 +199,6 @@ SORTS = {
     "session_labels": "the labels of one session",
     "session_leaves": "a page",
     "session_link": "the branches of one session",
-    "session_leaves": "a page of branches",
     "session_path": "the branches of one path, and its entries by their depth",
     "session_restore": "the branches of one session",
     "sessions_export": "the rows of one page, which the index gave in order already",

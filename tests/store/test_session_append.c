@@ -86,9 +86,50 @@ static void test_writer_mixes(void **state)
     assert_string_equal(first[0], first[1]);
     assert_ok(cardbox_session_path(&way, db, T, s, NULL, 0, 0, true, &err), &err);
     assert_int_equal(cardbox_entries_count(way), 4);
-    assert_non_null(
-        strstr(cardbox_entries_at(way, 0)->json, "\"timestamp\":1767323045000"));
+    assert_non_null(strstr(cardbox_entries_at(way, 0)->json, "\"timestamp\":1767323045000"));
     assert_null(strstr(cardbox_entries_at(way, 3)->json, "2026-01-02"));
+    cardbox_entries_free(way);
+}
+
+/* The document's usage example: a root without a parentId, times as numbers, details of a result;
+ * and the entries that one batch holds. */
+static void test_writer_of_the_document(void **state)
+{
+    (void)state;
+    const char *s = new_session();
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_session_writer *writer = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *way = NULL;
+
+    options.timestamp = "2026-01-02T03:04:05.678+01:00";
+    assert_ok(cardbox_session_open(&writer, db, T, s, &options, &err), &err);
+    for (int i = 0; i < 11; i++) {
+        assert_int_equal(test_session_version(T, s), 1 + (i > 10));
+        assert_non_null(cardbox_session_append_user(writer, "x", i == 0 ? NULL : "", &err));
+    }
+    assert_int_equal(test_session_version(T, s), 2);
+    assert_null(cardbox_session_append_tool_result(writer, "c", "done", "{", true, "", &err));
+    assert_non_null(cardbox_session_append_tool_result(writer, "c", "done", "{\"bytes\": 23}",
+                                                       false, "", &err));
+    assert_ok(cardbox_session_close(writer, &err), &err);
+    assert_ok(
+        cardbox_session_entries(
+            &way, db, T, s, CARDBOX_ENTRIES_ALL,
+            &(cardbox_entry_page){.struct_size = sizeof(cardbox_entry_page), .json_max = SIZE_MAX},
+            &err),
+        &err);
+    assert_int_equal(cardbox_entries_count(way), 12);
+    for (size_t i = 0; i < 12; i++) {
+        const cardbox_entry *entry = cardbox_entries_at(way, i);
+        assert_null(entry->parent_id);
+        assert_null(strstr(entry->json, "parentId"));
+        assert_non_null(strstr(entry->json, ",\"timestamp\":1767319445678,"));
+        assert_int_equal(entry->line, (int64_t)i);
+    }
+    assert_non_null(strstr(cardbox_entries_at(way, 11)->json,
+                           "\"type\":\"tool_result\",\"toolCallId\":\"c\",\"output\":\"done\","
+                           "\"details\":{\"bytes\": 23},\"success\":false}"));
     cardbox_entries_free(way);
 }
 
@@ -152,9 +193,8 @@ static void test_writer_knows_the_dialect(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writer_goes_on),
-        cmocka_unit_test(test_writer_mixes),
-        cmocka_unit_test(test_open_entries),
+        cmocka_unit_test(test_writer_goes_on),           cmocka_unit_test(test_writer_mixes),
+        cmocka_unit_test(test_writer_of_the_document),   cmocka_unit_test(test_open_entries),
         cmocka_unit_test(test_writer_knows_the_dialect),
     };
 

@@ -119,12 +119,13 @@ def test_lines_of_sessions_are_checked():
     """A worker can't make an entry that no program makes."""
     good = {"ids": "'{a,b}'", "duplicate_of": "'{0,0}'", "parents": "'{NULL,a}'", "refs": "'{0,1}'", "types": "'{message,label}'",
             "roles": "'{user,NULL}'", "sets": "'{NULL,model}'", "targets": "'{NULL,a}'", "labels": "'{NULL,NULL}'",
-            "contents": "ARRAY['{}','{}']::json[]"}
+            "contents": "ARRAY['{}','{\"id\":\"b\"}']::json[]", "times": "'{NULL,1}'"}
     bad = {"ids": ("'{a,NULL}'", "'{a,\"\"}'", "ARRAY['a',repeat('k',513)]", "'{a}'", "NULL", "'[0:1]={a,b}'"),
            "duplicate_of": ("'{0,2}'", "'{0,-1}'", "'{0,NULL}'"), "parents": ("ARRAY['a',repeat('k',513)]", "'{a,b,c}'"),
            "refs": ("'{0,2}'", "'{1,0}'", "'{-2,0}'", "'{NULL,0}'"), "types": ("'{message,x}'", "'{message,NULL}'", "'{message,session}'"),
            "roles": ("'{user,x}'",), "sets": ("'{NULL,x}'",), "targets": ("ARRAY['a',repeat('k',513)]",), "labels": ("'{NULL}'",),
-           "contents": ("ARRAY['{}','[]']::json[]", "ARRAY['{}',NULL]::json[]", "ARRAY['{}','1','{}']::json[]")}
+           "contents": ("ARRAY['{}','[]']::json[]", "ARRAY['{}',NULL]::json[]", "ARRAY['{}','1','{}']::json[]"),
+           "times": ("'{NULL}'", "'{1,2,3}'", "NULL", "'[0:1]={1,2}'")}
     def append(values):
         return f"SELECT cardbox.append_entries('mine', 'lines', 'pi', NULL, NULL, {', '.join(values.values())})"
     tried = [append({**good, name: value}) for name, values in bad.items() for value in values]

@@ -34,6 +34,48 @@ static inline void assert_entries(const context_output *out)
     assert_int_equal(count, out->count);
 }
 
+/* Messages of the format "messages": known roles, contents of one string, each call answered. */
+static inline broken messages_break(const json_t *messages)
+{
+    const json_t *open = NULL; /* the calls that the next messages answer, in their order */
+    size_t i, answered = 0;
+    json_t *message, *call;
+
+    json_array_foreach (messages, i, message) {
+        const char *role = json_string_value(json_object_get(message, "role"));
+        const json_t *calls = json_object_get(message, "toolCalls");
+        const char *id = json_string_value(json_object_get(message, "toolCallId"));
+        size_t at;
+
+        if (!json_is_string(json_object_get(message, "content")))
+            return "the content is no string";
+        if (role == NULL || (strcmp(role, "user") != 0 && strcmp(role, "assistant") != 0 &&
+                             strcmp(role, "tool") != 0))
+            return "the role is unknown";
+        if ((strcmp(role, "tool") == 0) != (id != NULL))
+            return "only a result has a toolCallId";
+        if (id != NULL) {
+            call = json_array_get(open, answered++);
+            if (call == NULL || strcmp(json_string_value(json_object_get(call, "id")), id) != 0)
+                return "a result without its call";
+            continue;
+        }
+        if (answered != json_array_size(open))
+            return "a call without a result";
+        open = calls;
+        answered = 0;
+        if (calls != NULL && (strcmp(role, "assistant") != 0 || json_array_size(calls) == 0))
+            return "calls where none may be";
+        json_array_foreach (calls, at, call) {
+            if (!json_is_string(json_object_get(call, "id")) ||
+                !json_is_string(json_object_get(call, "name")) ||
+                json_object_get(call, "params") == NULL)
+                return "a call lacks a member";
+        }
+    }
+    return answered == json_array_size(open) ? NULL : "a call without a result";
+}
+
 static inline void assert_accepted(const context_output *out, cardbox_format format)
 {
     if (format == CARDBOX_FORMAT_ENTRIES) {
@@ -46,6 +88,8 @@ static inline void assert_accepted(const context_output *out, cardbox_format for
 
     if (format == CARDBOX_FORMAT_OPENAI)
         rule = openai_breaks(messages);
+    else if (format == CARDBOX_FORMAT_MESSAGES)
+        rule = messages_break(messages);
     else
         rule = anthropic_breaks(system, messages);
     if (rule != NULL)
@@ -73,7 +117,7 @@ static inline context build(const session_file *file, uint32_t leaf, bool repair
 /* All formats of one context, by the rules, and the same bytes once more. */
 static inline void assert_sendable(const session_file *file, uint32_t leaf)
 {
-    for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_ENTRIES; format++) {
+    for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_MESSAGES; format++) {
         arena memory = ARENA_INIT, more = ARENA_INIT;
         context first = build(file, leaf, true, &memory), second = build(file, leaf, true, &more);
         context_output out, again;

@@ -364,6 +364,36 @@ static void plain_tools_join_their_message(void **state)
     free(entries);
 }
 
+/* --- the format messages --- */
+
+static void messages_are_of_no_api(void **state)
+{
+    static const char PLAIN[] = ENTRY("s", "", "\"type\":\"system\",\"content\":\"be good\"")
+        ENTRY("a", "s", "\"type\":\"user\",\"content\":\" \"")
+            ENTRY("b", "a",
+                  "\"type\":\"assistant\",\"content\":\"\",\"thinking\":\"hm\",\"toolCalls\":"
+                  "[{\"id\":\"c1\",\"name\":\"t\",\"params\":\"{}\"},{\"id\":\"c2\",\"name\":"
+                  "\"u\"}]")
+                ENTRY("c", "b",
+                      "\"type\":\"tool_result\",\"toolCallId\":\"c1\",\"output\":{\"k\":1},"
+                      "\"details\":[1],\"success\":true")
+                    ENTRY("d", "c", "\"type\":\"metadata\",\"x\":1");
+    static const char PI[] = SAID("a", "", TEXT("x") "," TEXT("y")) USER("b", "a", "z");
+
+    (void)state;
+    assert_written(PLAIN, CARDBOX_FORMAT_MESSAGES,
+                   "[{\"role\":\"user\",\"content\":\" \"},"
+                   "{\"role\":\"assistant\",\"content\":\"\",\"toolCalls\":[{\"id\":\"c1\","
+                   "\"name\":\"t\",\"params\":\"{}\"},{\"id\":\"c2\",\"name\":\"u\","
+                   "\"params\":{}}]},"
+                   "{\"role\":\"tool\",\"content\":\"{\\\"k\\\":1}\",\"toolCallId\":\"c1\"},"
+                   "{\"role\":\"tool\",\"content\":\"No result provided\",\"toolCallId\":\"c2\"}]"
+                   "[{\"type\":\"text\",\"text\":\"be good\"}]");
+    assert_written(PI, CARDBOX_FORMAT_MESSAGES,
+                   "[{\"role\":\"assistant\",\"content\":\"x\\n\\ny\"},"
+                   "{\"role\":\"user\",\"content\":\"z\"}]");
+}
+
 /* --- cards --- */
 
 static void assert_cards(const context_card *cards, size_t count, cardbox_format format,
@@ -380,6 +410,31 @@ static void assert_cards(const context_card *cards, size_t count, cardbox_format
         fail_msg("\n%s\nis not\n%s", buf_str(&out.messages), expected);
     context_output_free(&out);
     arena_reset(&memory);
+}
+
+/* A JSON object in a string becomes the object. */
+static void calls_of_cards_become_objects(void **state)
+{
+    static const context_card CARDS[] = {
+        {.card_id = SLICE("1"),
+         .content = SLICE("\"look\""),
+         .metadata = SLICE("{\"role\":\"assistant\"}"),
+         .tool_calls =
+             SLICE("[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"find\","
+                   "\"arguments\":\"{\\\"q\\\":1.0}\"}}]"),
+         .text = SLICE("{\"card_id\":\"1\"}")},
+        {.card_id = SLICE("2"),
+         .content = SLICE("\"found\""),
+         .metadata = SLICE("{\"role\":\"tool\"}"),
+         .tool_call_id = SLICE("c1"),
+         .text = SLICE("{\"card_id\":\"2\"}")},
+    };
+
+    (void)state;
+    assert_cards(CARDS, 2, CARDBOX_FORMAT_MESSAGES,
+                 "[{\"role\":\"assistant\",\"content\":\"look\",\"toolCalls\":[{\"id\":\"c1\","
+                 "\"name\":\"find\",\"params\":{\"q\":1.0}}]},"
+                 "{\"role\":\"tool\",\"content\":\"found\",\"toolCallId\":\"c1\"}]");
 }
 
 static void cards_become_messages(void **state)
@@ -575,6 +630,8 @@ int main(void)
         cmocka_unit_test(without_repair_nothing_is_touched),
         cmocka_unit_test(what_apis_refuse_is_left_out),
         cmocka_unit_test(plain_tools_join_their_message),
+        cmocka_unit_test(messages_are_of_no_api),
+        cmocka_unit_test(calls_of_cards_become_objects),
         cmocka_unit_test(cards_become_messages),
         cmocka_unit_test(a_known_call_lists_new_ones),
         cmocka_unit_test(the_last_word_on_the_model_holds),

@@ -90,7 +90,7 @@ static bool all_of_it(void)
     session_file file;
     bool fine = session_file_read(&file, slice_of(SESSION));
 
-    for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_ENTRIES; format++)
+    for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_MESSAGES; format++)
         fine = build_all(&file, (cardbox_format)format);
     fine = fine && convert_all(&file, SESSION_PI) && convert_all(&file, SESSION_PLAIN);
     session_file_free(&file);

@@ -49,7 +49,7 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 
 const session_pages SESSION_TREE = {.statement = STATEMENT_session_tree};
 const session_pages SESSION_CHILDREN = {STATEMENT_session_children, .has_entry = true};
-const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, .cursor_is_extra = true};
+const session_pages SESSION_LEAVES = {.statement = STATEMENT_session_leaves};
 const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points,
                                              .extra_member = "children"};
 const session_pages SESSION_LABELS = {STATEMENT_session_labels, .cursor_is_id = true};
@@ -91,10 +91,9 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 
     if (of->cursor_is_id)
         return list_cursor_text(memory, 0, last->entry_id);
-    int64_t number = of->cursor_is_extra ? last->extra : last->line;
-    /* The cursor is the number plus 1, because a cursor must be above 0. Nothing follows INT64_MAX.
+    /* The cursor is the line plus 1, because a cursor must be above 0. Nothing follows INT64_MAX.
      */
-    snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
+    snprintf(text, sizeof(text), "%" PRId64, last->line == INT64_MAX ? INT64_MAX : last->line + 1);
     return arena_copy(memory, slice_of(text));
 }
 

@@ -16,10 +16,9 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
                        arena *memory);
 
 /* A kind of list of entries: its statement, and the column of the last row that its cursor
- * contains: the line, `extra` or the entry id. */
+ * contains: the line or the entry id. */
 typedef struct session_pages {
     statement_id statement;
-    bool cursor_is_extra;     /* the cursor is the last row's `extra`, the branch of a leaf */
     bool cursor_is_id;        /* the cursor is the last row's entry id */
     bool has_entry;           /* the list has the parameter session_page.entry */
     const char *extra_member; /* name of the JSON member for `extra`; NULL: none */

@@ -72,14 +72,14 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 
 /*
  * The parameters for a page of a list of entries. Entries are in the order of their lines, but
- * leaves in the order of their branches, and labelled entries in the descending order of their ids.
- * The statement returns up to `limit` rows. A page with fewer rows is the last one. The list of an
- * unknown session is empty.
+ * branch points in the order of their first children, and labelled entries in the descending order
+ * of their ids. The statement returns up to `limit` rows. A page with fewer rows is the last one.
+ * The list of an unknown session is empty.
  */
 typedef struct session_page {
     slice tenant, session;
     slice entry;   /* session_children: the parent; empty: lists the roots */
-    int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
+    int64_t after; /* only entries after the entry in this line; -1: all */
     slice below;   /* session_labels: only entries with ids below this one; ptr NULL: all */
     int64_t limit;
     int64_t text_max; /* maximum bytes of a text; a longer text is left out, not cut; negative: all

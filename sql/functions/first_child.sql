@@ -1,0 +1,24 @@
+-- first_child: returns the line number of the first child, by line, of the entry in line parent. NULL: the entry is no
+-- branch point, which has at least two children.
+--
+-- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range.
+CREATE OR REPLACE FUNCTION cardbox.first_child(tenant text, session text, parent bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    -- the first child that starts a branch
+    start bigint := (SELECT x.line FROM cardbox.session_lines x
+                      WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = x.branch
+                        AND x.parent_line BETWEEN parent AND parent
+                      ORDER BY x.parent_line, x.line LIMIT 1);
+BEGIN
+    IF start IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN (SELECT least(start, c.line)
+              FROM cardbox.find_line(tenant, session, parent) AS p
+              LEFT JOIN LATERAL cardbox.branch_entries(
+                     tenant, session, p.branch, p.depth + 1, p.depth + 1) AS c ON true);
+END
+$$;
+GRANT EXECUTE ON FUNCTION cardbox.first_child TO cardbox_worker;
