@@ -12,6 +12,7 @@ import jsonschema
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
+import npm  # noqa: E402
 from cardbox_test import CARDBOXD  # noqa: E402
 
 # The last line of releases that runs on Debian 12's node 18.
@@ -37,17 +38,8 @@ def run(*command, env=None):
 
 
 def linter():
-    """The linter's program, installed on first use."""
-    program = os.path.join(NPM_FOLDER, "node_modules", ".bin", "redocly")
-    package = os.path.join(NPM_FOLDER, "node_modules", "@redocly", "cli", "package.json")
-    if os.path.exists(package):
-        with open(package, encoding="utf-8") as text:
-            if json.load(text)["version"] == LINTER.rpartition("@")[2]:
-                return program
-    os.makedirs(NPM_FOLDER, exist_ok=True)
-    run("npm", "install", "--prefix", NPM_FOLDER, "--no-save", "--no-audit", "--no-fund",
-        "--ignore-scripts", "--loglevel=error", LINTER)
-    return program
+    """The linter's program."""
+    return os.path.join(npm.install(NPM_FOLDER, LINTER), ".bin", "redocly")
 
 
 def test_json_is_the_yaml():
