@@ -42,14 +42,14 @@ typedef struct cardbox_task {
                         end of its lease; 0: no worker may claim it */
     int64_t message_count; /**< set by reads: number of messages */
     int64_t event_count;   /**< set by reads: number of the last event, see cardbox_task_follow */
-    int32_t attempts; /**< set by reads: number of claims since the task last slept; claims that
-                           released the task do not count */
+    int32_t attempts;   /**< set by reads: number of claims since the task last slept; claims that
+                             released the task do not count */
     const char *box_id; /**< UUID of the task's box, see cardbox_task_spawn. A save of a new task
                            creates the box if it does not exist. NULL when read: the task gets a box
                            when it next runs */
     const char *context_box_id; /**< UUID of a box that the model reads before box_id, or NULL */
-    bool router; /**< true: the task waits for the next message after an answer, see
-                    cardbox_task_spawn */
+    bool router;                /**< true: the task waits for the next message after an answer, see
+                                   cardbox_task_spawn */
     const char *state; /**< set by reads: "running" (a worker has a lease), "waiting" (unfinished,
                           without a lease), "failed" (the status is "failed" or "failed: ...") or
                           "completed" (any other status) */

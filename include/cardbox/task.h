@@ -44,15 +44,15 @@ typedef struct cardbox_spawn {
     }
 
 /**
- * Creates a task with its first messages, a system message and the goal, and the task's box. Workers
- * may claim the task at once.
+ * Creates a task with its first messages, a system message and the goal, and the task's box.
+ * Workers may claim the task at once.
  *
- * The box holds what the model is given, in this order: the cards of the messages, except the start
- * and end messages of calls, and for each call that has ended a card of type tool.result. When a
- * turn of a worker begins, the messages that have arrived are appended to the box. The worker then
- * builds the messages of its request from the cards of the context box, if there is one, and of the
- * box. So cards that clients append to the box are read too. If the box was deleted or sealed when
- * something is to be appended, the task fails.
+ * The box holds what the model is given, in this order. These are the cards of the messages, except
+ * the start and end messages of calls. Each call that has ended has a card of type tool.result.
+ * When a turn of a worker begins, the messages that have arrived are appended to the box. The
+ * worker then builds the messages of its request from the cards of the context box, if there is
+ * one, and of the box. So cards that clients append to the box are read too. If the box was deleted
+ * or sealed when something is to be appended, the task fails.
  *
  * If `db` is a pool, waiting workers are notified. Otherwise workers find the task at their next
  * poll, or after cardbox_workers_wake.
@@ -69,7 +69,8 @@ typedef struct cardbox_spawn {
  * @param spawn    the task
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent or context box); CARDBOX_GONE (the box was
- * deleted); CARDBOX_CONFLICT (also if the box is sealed); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
+ * deleted); CARDBOX_CONFLICT (also if the box is sealed); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and
+ * the connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -116,8 +117,8 @@ CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, 
                                                const char *reason, cardbox_error *err);
 
 /**
- * Ends an unfinished task, such as a router: its open calls fail, and later writes of its worker are
- * rejected. After a lost connection the call is retried as cardbox_task_cancel is.
+ * Ends an unfinished task, such as a router: its open calls fail, and later writes of its worker
+ * are rejected. After a lost connection the call is retried as cardbox_task_cancel is.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -223,6 +224,39 @@ CARDBOX_API const cardbox_claim *cardbox_claims_at(const cardbox_claims *claims,
 
 /** Frees a result of claims. The leases stay valid. @param claims a result or NULL */
 CARDBOX_API void cardbox_claims_free(cardbox_claims *claims);
+
+/** A turn of a task, which is one request to a model. */
+typedef struct cardbox_turn {
+    char box_id[CARDBOX_UUID_SIZE];         /**< the task's box */
+    char context_box_id[CARDBOX_UUID_SIZE]; /**< a box that the model reads before; "": none */
+    int64_t version;                        /**< version of the box, for reads at this version */
+    int64_t context_version;                /**< version of the context box; 0: no context box */
+    int64_t seen;     /**< number of the task's last event, for cardbox_task_write */
+    bool is_asked;    /**< true: the model has to answer a user's message or the result of a call */
+    bool router;      /**< true: after an answer the worker puts the task to sleep */
+    bool has_message; /**< true: a user's message has arrived since the last turn */
+} cardbox_turn;
+
+/**
+ * Begins a turn: appends the messages and results that have arrived to the task's box. A task
+ * without a box gets one. A worker then builds the messages for its model from the box, after the
+ * context box if there is one: see cardbox_build_box_context. The answer and the results of its
+ * calls, which the worker saves with cardbox_task_update, are appended to the box too. If the
+ * metadata of the answer has the member "seen" with the number `seen`, a message that arrived
+ * meanwhile comes after the answer in the box.
+ *
+ * @param out    receives the turn
+ * @param db     any handle
+ * @param lease  the lease of the task
+ * @param err    may be NULL
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (the lease is lost, see cardbox_error.lease_lost, or the box
+ * is sealed); CARDBOX_GONE (the box was deleted); CARDBOX_NOT_FOUND (the context box does not
+ * exist); CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: that of the handle `db`.
+ */
+CARDBOX_API cardbox_status cardbox_task_begin_turn(cardbox_turn *out, cardbox *db,
+                                                   const cardbox_lease *lease, cardbox_error *err);
 
 /** The state of a lease. */
 typedef enum cardbox_lease_state {

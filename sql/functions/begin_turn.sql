@@ -1,9 +1,9 @@
--- begin_turn: prepares a turn of a worker that holds a task: appends the task's messages and results to its box, so that
--- the box contains what the model has to read. A task without a box gets one.
+-- begin_turn: prepares a turn of a worker that holds a task: appends the task's messages and results to its box. Then the
+-- box contains the messages for the model. A task without a box gets one.
 --   new_box  Id of the box that a task without a box gets.
 --
 -- Outcomes: 1 done; 3 the task's box was deleted; 8 the lease is lost, and nothing was written; 14 the context box does
--- not exist; others are those of append_to_box(), such as that of a sealed box.
+-- not exist. Others are those of append_to_box(), such as that of a sealed box.
 --   version      Version of the box. `context_version` is that of the context box.
 --   last_read    Number of the task's last event, for the parameter last_read of write_task().
 --   is_asked     Whether the model has to answer a user's message or the result of a call.

@@ -6,12 +6,12 @@
 --   is_user    Whether the message has the role user.
 --   call_id    Id of a call that has ended, or NULL.
 --   is_listed  For a call: whether one of the last messages lists it in its tool_calls.
---   asks       Whether the model has to answer after this item: true after a user's message and after a call; false after
---              an answer without calls; NULL after other messages, which change nothing.
+--   asks       Whether the model has to answer after this item: true for a user's message and for a call; false for an
+--              answer without calls. Other messages have NULL, because they change nothing.
 --
 -- The order is that of the events, with three exceptions:
 --   - A result comes directly after the message that lists its call.
---   - A user's message comes after an answer of the model during which it arrived: the member seen of the answer's
+--   - A user's message comes after an answer of the model during which it arrived. The member seen of the answer's
 --     metadata is the number of the last event that the model had read.
 --   - Other messages after the last question come before it, because some servers of models reject a request whose last
 --     message is not a user's or a result.

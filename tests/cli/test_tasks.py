@@ -43,7 +43,7 @@ def test_ability_list():
     text = run("ability", "list").stdout
     assert "card:get" in text and "task:spawn" in text and "Returns one card." in text
     rows = [json.loads(line) for line in run("ability", "list", "task", "--json").stdout.splitlines()]
-    assert [row["id"] for row in rows] == ["task:spawn", "task:send", "task:cancel", "task:active"]
+    assert [row["id"] for row in rows] == ["task:spawn", "task:send", "task:cancel", "task:finish", "task:active"]
     assert rows[0]["inputSchema"]["required"] == ["goal"]
 
 
@@ -119,6 +119,22 @@ def test_states_in_the_list():
     finish(other)
 
 
+def test_a_router_is_finished():
+    context, box = str(uuid.uuid4()), str(uuid.uuid4())
+    invoke("box:create", {"box_id": context, "card_ids": []})
+    task = run("task", "run", "route", "--router", "--box", box, "--context-box", context).stdout.strip()
+    listed, = [json.loads(line) for line in run("task", "list", "--json").stdout.splitlines() if task in line]
+    assert (listed["boxId"], listed["contextBoxId"], listed["router"], listed["state"]) == (box, context, True, "waiting"), listed
+    assert run("task", "finish", task).stdout == f"task {task} is finished\n"
+    failed = run("task", "finish", task, check=False)
+    assert failed.returncode == 1 and failed.stderr.endswith(f"task {task} is finished already\n"), failed
+    assert run("task", "show", task).stdout.splitlines()[-1].split()[0] == "success"
+    other = run("task", "run", "route").stdout.strip()
+    run("task", "finish", other, "--status", "enough")
+    row, = [line for line in run("task", "list", "--all").stdout.splitlines() if line.startswith(other)]
+    assert row.split()[1] == "enough", row
+
+
 def test_a_list_says_that_there_are_more():
     def listed(*words):
         done = run("task", "list", "--project", "many", "--json", *words)
@@ -151,6 +167,7 @@ def test_follow():
     task = json.loads(run("task", "run", "count", "--json").stdout)["taskId"]
     follower = subprocess.Popen([CARDBOX, "task", "follow", "--dsn", dsn(), "--project", "acme", task],
                                 stdout=subprocess.PIPE, text=True)
+    assert follower.stdout.readline().split() == ["system", *f"You are task {task}.".split()]
     assert follower.stdout.readline().split() == ["user", "count"]
     first = say(task, "one\ntwo")
     assert follower.stdout.readline().split() == ["assistant", "one"]
@@ -168,11 +185,11 @@ def test_follow():
     assert follower.stdout.readline().startswith("success after ")
     assert follower.stdout.read() == "" and follower.wait(WAIT_S) == 0
     events = [json.loads(line) for line in run("task", "follow", task, "--json").stdout.splitlines()]
-    assert [e["event"] for e in events] == ["created", "message", "message", "call", "call", "call",
+    assert [e["event"] for e in events] == ["created", "message", "message", "message", "call", "call", "call",
                                              "message", "completed"]
-    assert events[2]["text"] == "one\ntwo" and events[5]["how"] == "failed"
-    assert [e["n"] for e in events] == list(range(1, 9))
-    assert [e["call"]["details"] for e in events[3:6]] == ["{}", "{}", '{"error":"no\\nbirds"}']
+    assert events[3]["text"] == "one\ntwo" and events[6]["how"] == "failed"
+    assert [e["n"] for e in events] == list(range(1, 10))
+    assert [e["call"]["details"] for e in events[4:7]] == ["{}", "{}", '{"error":"no\\nbirds"}']
 
 
 def test_what_only_tells_of_a_call_is_not_shown():
@@ -273,6 +290,7 @@ def test_follow_in_a_terminal():
         assert terminal.end() == 0, terminal.text
         said = [line.split(None, 1) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
                 if not line.startswith("waiting for a worker")]
+        assert said.pop(0) == ["system", f"You are task {task}."], said
         assert said[:2] == [["user", "count"], ["assistant", "Hello \u2603 \ufffd[31myou there"]], said
         assert [said[i] for i in (2, 4)] == [["\u2192", "bird:count"], ["\u2192", "bird:feed"]], said
         assert [(said[i][0], said[i][1].split()[0]) for i in (3, 5)] == \
@@ -310,7 +328,7 @@ def test_a_message_that_broke_off():
     assert terminal.end() == 0, terminal.text
     said = [line.strip() for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
             if not line.startswith("waiting for a worker")]
-    assert [" ".join(line.split()) for line in said[1:6]] == [
+    assert [" ".join(line.split()) for line in said[2:7]] == [
         "assistant One bi", "(broken off: begun again)", "assistant Two bi", "(broken off: begun again)",
         "assistant Three birds"], said
 
@@ -337,7 +355,7 @@ def test_a_message_among_pieces():
     assert terminal.end() == 0, terminal.text
     said = [" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
             if not line.startswith("waiting for a worker")]
-    assert said[:7] == ["user count", "assistant One bird,", "user faster", "assistant (goes on) two birds",
+    assert said[1:8] == ["user count", "assistant One bird,", "user faster", "assistant (goes on) two birds",
                         "assistant five", "(broken off: begun again)",
                         "assistant Four birds, five birds"], said
 

@@ -183,7 +183,7 @@ def changes(project, ids):
                                        "startMessageId": message["id"]}},
             "task:active": {}, "task:spawn": {"goal": "other", "parentTaskId": f"{name}-open"},
             "task:send": {"receiverId": f"{name}-open", "message": "other"},
-            "task:cancel": {"taskId": f"{name}-open", "reason": "other"},
+            "task:cancel": {"taskId": f"{name}-open", "reason": "other"}, "task:finish": {"taskId": f"{name}-open"},
             "card:delete": {"card_id": name}, "box:delete": {"box_id": box}, "session:delete": {"session_id": name}}.items():
         yield "POST", "/abilities/" + ability_id, value
     for pattern in ("/cards/{card_id}", "/boxes/{box_id}", "/sessions/{session_id}"):

@@ -61,75 +61,6 @@ static void spawned_tasks_are_whole(void **state)
     assert_int_equal(cardbox_task_spawn(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
 }
 
-static void spawned_tasks_have_boxes(void **state)
-{
-    (void)state;
-    static const char BOX[] = "01970000-0000-7000-8000-0000000000b1";
-    static const char CONTEXT[] = "01970000-0000-7000-8000-0000000000b2";
-    cardbox_spawn given = CARDBOX_SPAWN_INIT;
-    cardbox_ledger *found = NULL;
-    cardbox_boxes *boxes = NULL;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    given.goal = "go";
-    given.task_id = "boxed";
-    given.box_id = BOX;
-    given.context_box_id = CONTEXT;
-    given.router = true;
-    assert_int_equal(cardbox_task_spawn(NULL, db, "boxes", &given, &err), CARDBOX_NOT_FOUND);
-    assert_string_equal(err.message,
-                        "context box not found: 01970000-0000-7000-8000-0000000000b2");
-    assert_int_equal(cardbox_task_get(&found, db, "boxes", "boxed", &err), CARDBOX_NOT_FOUND);
-    assert_ok(cardbox_box_ensure(NULL, db, "boxes", CONTEXT, &err), &err);
-    assert_ok(cardbox_task_spawn(NULL, db, "boxes", &given, &err), &err);
-    assert_ok(cardbox_task_spawn(NULL, db, "boxes", &given, &err), &err);
-    assert_ok(cardbox_task_get(&found, db, "boxes", "boxed", &err), &err);
-    const cardbox_task *task = cardbox_ledger_task(found, 0);
-    assert_string_equal(task->box_id, BOX);
-    assert_string_equal(task->context_box_id, CONTEXT);
-    assert_true(task->router);
-    assert_string_equal(task->state, "waiting");
-    cardbox_ledger_free(found);
-    assert_ok(cardbox_load_box(&boxes, db, "boxes", BOX, NULL, &err), &err);
-    cardbox_boxes_free(boxes);
-    /* The box of the first call is also that of its repetition. */
-    given.task_id = "derived";
-    given.box_id = NULL;
-    assert_ok(cardbox_task_spawn(NULL, db, "boxes", &given, &err), &err);
-    assert_ok(cardbox_task_spawn(NULL, db, "boxes", &given, &err), &err);
-    given.task_id = "gone";
-    given.box_id = BOX;
-    assert_ok(cardbox_box_delete(db, "boxes", BOX, &err), &err);
-    assert_int_equal(cardbox_task_spawn(NULL, db, "boxes", &given, &err), CARDBOX_GONE);
-    given.box_id = "no uuid";
-    assert_int_equal(cardbox_task_spawn(NULL, db, "boxes", &given, &err), CARDBOX_INVALID);
-}
-
-static void finished_once(void **state)
-{
-    (void)state;
-    test_lease lease;
-    cardbox_ledger *found = NULL;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(cardbox_task_finish(db, "finish", "a", NULL, &err), CARDBOX_NOT_FOUND);
-    spawn("finish", "a", NULL);
-    claim("finish", "w", &lease);
-    open_call(&lease, "finish-1", "in_progress");
-    assert_int_equal(cardbox_task_finish(db, "finish", "a", "null", &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_task_finish(db, "finish", "a", "", &err), CARDBOX_INVALID);
-    assert_ok(cardbox_task_finish(db, "finish", "a", NULL, &err), &err);
-    assert_int_equal(cardbox_task_finish(db, "finish", "a", NULL, &err), CARDBOX_CONFLICT);
-    assert_string_equal(err.message, "Task a is already completed");
-    assert_int_equal(say(&lease, "finish-m", "late", &err), CARDBOX_CONFLICT);
-    assert_true(err.lease_lost);
-    assert_ok(cardbox_task_get(&found, db, "finish", "a", &err), &err);
-    assert_string_equal(cardbox_ledger_task(found, 0)->completion_status, "success");
-    assert_string_equal(cardbox_ledger_task(found, 0)->state, "completed");
-    cardbox_ledger_free(found);
-    assert_ok(cardbox_calls_list(&found, db, "finish", "a", &err), &err);
-    assert_string_equal(cardbox_ledger_call(found, 0)->details, "{\"error\":\"Task ended\"}");
-    cardbox_ledger_free(found);
-}
-
 static void send_wakes_or_refuses(void **state)
 {
     (void)state;
@@ -555,8 +486,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spawned_tasks_are_whole),
-        cmocka_unit_test(spawned_tasks_have_boxes),
-        cmocka_unit_test(finished_once),
         cmocka_unit_test(send_wakes_or_refuses),
         cmocka_unit_test(no_message_is_lost),
         cmocka_unit_test(the_end_of_a_subtask_wakes_its_parent),

@@ -84,6 +84,13 @@ def test_kill():
     assert len(set(ran)) == len(ran), "a call ran twice"
     assert set(ran) <= {call["call_id"] for call in made}
     assert {call["call_id"] for call in made if call["status"] == "completed"} <= set(ran)
+    twice = project.psql("SELECT b.box_id, e.id FROM cardbox.boxes b, jsonb_array_elements(b.card_ids) AS e(id) "
+                         "GROUP BY 1, 2 HAVING count(*) > 1")
+    assert not twice, twice
+    boxed = int(project.psql("SELECT sum(length) FROM cardbox.boxes"))
+    about_calls = {call[member] for call in made for member in ("start_message_id", "end_message_id")}
+    read = sum(m["message_id"] not in about_calls for task in tasks for m in project.messages(task))
+    assert boxed == read + len(made), "each message for the model and each result is in a box once"
     failed = sum(call["status"] == "failed" for call in made)
     print(f"        {KILLS} kills, {len(tasks)} tasks, {len(made)} calls, {failed} of them failed")
 

@@ -245,6 +245,18 @@ def test_a_prompt_without_a_message():
     assert project.texts(task) == [("user", "go"), ("assistant", "done")]
 
 
+def test_results_of_any_text():
+    """The JSON that the details of a call contain is the result; other text, and JSON that a card may not have, stays text."""
+    project = shared()[0]
+    deep = "[" * 100 + "]" * 100
+    for details, result in (('{"n": 1.50}', '{"n": 1.50}'), ("7", "7"), ("plain", None), ("", None), ("{\"a\":", None),
+                            ('{"a": "\\u0000\\ud800"}', '{"a": "\\u0000\\ud800"}'), ("\0", None), ("\ud800", None),
+                            (deep, deep), (f"[{deep}]", None), ("[" * 50000 + "]" * 50000, None), ('["' + "[" * 200 + '"]', '["' + "[" * 200 + '"]')):
+        token = json.dumps(details)
+        found = project.psql(f"SELECT cardbox.inner_json({cardbox_test.literal(token)})").rstrip("\n")
+        assert found == (token if result is None else result), (details[:40], found[:80])
+
+
 def test_a_box_that_is_gone():
     for what in ("boxId", "contextBoxId"):
         def check(what=what):

@@ -155,14 +155,14 @@ const cli_command cli_task_finish = {
 static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
-    buf_json_open_take(out,
-                       json_pack("{s:s, s:s*, s:s*, s:s, s:s*, s:s*, s:o*, s:I, s:I, s:I}", "id",
-                                 task->task_id, "parentTaskId", task->parent_task_id,
-                                 "completionStatus", task->completion_status, "state", task->state,
-                                 "boxId", task->box_id, "contextBoxId", task->context_box_id,
-                                 "router", task->router ? json_true() : NULL, "createdAt", (json_int_t)task->created_at,
-                                 "updatedAt", (json_int_t)task->updated_at, "messageCount",
-                                 (json_int_t)task->message_count));
+    buf_json_open_take(
+        out,
+        json_pack("{s:s, s:s*, s:s*, s:s, s:s*, s:s*, s:o*, s:I, s:I, s:I}", "id", task->task_id,
+                  "parentTaskId", task->parent_task_id, "completionStatus", task->completion_status,
+                  "state", task->state, "boxId", task->box_id, "contextBoxId", task->context_box_id,
+                  "router", task->router ? json_true() : NULL, "createdAt",
+                  (json_int_t)task->created_at, "updatedAt", (json_int_t)task->updated_at,
+                  "messageCount", (json_int_t)task->message_count));
     buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");
 }
 

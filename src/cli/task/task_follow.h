@@ -12,8 +12,8 @@
 cli_exit task_follow_print(cli_call *call, const char *task_id, bool wait);
 
 /* Returns the completion status of a finished task. For an unfinished task, returns "running",
- * "lost" (the worker's lease has expired), "waiting" (for a worker, until a time, or as a router for
- * the next message) or "asleep" (until a message comes or a subtask ends). */
+ * "lost" (the worker's lease has expired), "waiting" (for a worker, or until a time) or "asleep"
+ * (until a message comes or a subtask ends). A router that is asleep is "waiting". */
 const char *task_state(const cardbox_task *task);
 term_style task_state_style(const cardbox_task *task);
 

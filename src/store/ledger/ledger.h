@@ -95,11 +95,11 @@ typedef enum ledger_outcome {
     LEDGER_NO_TASK = 5,    /* the task does not exist; for a task: its parent does not exist */
     LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
     LEDGER_STALE = 7, /* the status can't change to the given one, or the stored update is newer */
-    LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
-    LEDGER_FINISHED = 9,   /* refused, because the task is finished */
-    LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
-    LEDGER_ASLEEP = 11,    /* a worker's write has put the task to sleep, or released it */
-    LEDGER_GIVEN_UP = 12,  /* the task was claimed too often, and has failed */
+    LEDGER_LEASE_LOST = 8,   /* the worker's lease of the task has ended: nothing was written */
+    LEDGER_FINISHED = 9,     /* refused, because the task is finished */
+    LEDGER_NOT_ENDED = 10,   /* the lease was not ended, because a user has sent a newer message */
+    LEDGER_ASLEEP = 11,      /* a worker's write has put the task to sleep, or released it */
+    LEDGER_GIVEN_UP = 12,    /* the task was claimed too often, and has failed */
     LEDGER_BOX_DELETED = 13, /* the box for a new task was deleted */
     LEDGER_NO_CONTEXT_BOX = 14, /* the context box for a new task does not exist */
     LEDGER_BOX_SEALED = 15      /* the box for a new task is sealed */

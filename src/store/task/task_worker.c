@@ -125,6 +125,16 @@ static cardbox_status read_lease(task_lease *out, const cardbox_lease *lease, ca
                                 : status;
 }
 
+cardbox_status cardbox_task_begin_turn(cardbox_turn *out, cardbox *db, const cardbox_lease *lease,
+                                       cardbox_error *err)
+{
+    task_lease made;
+    if (out == NULL || db == NULL)
+        return error_set(err, CARDBOX_INVALID, "out and db must not be NULL");
+    cardbox_status status = read_lease(&made, lease, err);
+    return status == CARDBOX_OK ? work_turn(out, db, &made, err) : status;
+}
+
 static void read_states(cardbox_lease_state *states, size_t count, const store_rows *rows)
 {
     for (size_t i = 0; i < count; i++)

@@ -15,12 +15,12 @@
  * statement creates no second task. */
 typedef struct task_spawn {
     slice tenant, task_id;
-    slice parent_id; /* ptr NULL: none */
-    slice prompt;    /* token; ptr NULL or blank: "You are task ID." */
-    slice system_id; /* id of the system message */
-    slice goal;      /* token */
-    slice goal_id;   /* id of the message with the goal */
-    slice box_id;    /* UUID of the task's box, which is created if it does not exist */
+    slice parent_id;      /* ptr NULL: none */
+    slice prompt;         /* token; ptr NULL or blank: "You are task ID." */
+    slice system_id;      /* id of the system message */
+    slice goal;           /* token */
+    slice goal_id;        /* id of the message with the goal */
+    slice box_id;         /* UUID of the task's box, which is created if it does not exist */
     slice context_box_id; /* UUID of a box that exists; ptr NULL: none */
     bool router;
 } task_spawn;
@@ -47,9 +47,9 @@ void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 cardbox_status task_finish_check(slice task_id, slice status, cardbox_error *err);
 void task_finish_params(params *p, slice tenant, slice task_id, slice status);
 
-/* The status of task_send, task_cancel and task_finish: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
- * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The message texts
- * are part of the interface of the abilities. */
+/* The status of task_send, task_cancel and task_finish: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not
+ * found: X"; CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The
+ * message texts are part of the interface of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
 /* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. Callers

@@ -147,7 +147,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id
 
 /* --- the beginning of a turn --- */
 
-static cardbox_status turn_status(int outcome, const task_turn *turn, slice task_id,
+static cardbox_status turn_status(int outcome, const cardbox_turn *turn, slice task_id,
                                   cardbox_error *err)
 {
     enum { TURN_FILLED = 1, TURN_NO_BOX = 3 };
@@ -168,7 +168,8 @@ static int64_t version_or_none(const store_rows *rows, int column)
     return rows_null(rows, 0, column) ? 0 : rows_int8(rows, 0, column);
 }
 
-cardbox_status work_turn(task_turn *out, cardbox *db, const task_lease *lease, cardbox_error *err)
+cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease,
+                         cardbox_error *err)
 {
     enum {
         OUTCOME,
@@ -184,7 +185,7 @@ cardbox_status work_turn(task_turn *out, cardbox *db, const task_lease *lease, c
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     uuid16 new_box;
-    *out = (task_turn){.version = 0};
+    *out = (cardbox_turn){.version = 0};
     uuid16_v7(&new_box);
     params_text(&p, lease->tenant);
     params_text(&p, lease->task_id);
@@ -202,7 +203,7 @@ cardbox_status work_turn(task_turn *out, cardbox *db, const task_lease *lease, c
         out->context_version = version_or_none(rows, CONTEXT_VERSION);
         out->seen = rows_int8(rows, 0, SEEN);
         out->is_asked = rows_bool(rows, 0, IS_ASKED);
-        out->is_router = rows_bool(rows, 0, IS_ROUTER);
+        out->router = rows_bool(rows, 0, IS_ROUTER);
         out->has_message = rows_bool(rows, 0, HAS_MESSAGE);
     }
     if (status == CARDBOX_OK)

@@ -41,17 +41,6 @@ typedef struct task_lease {
  * CARDBOX_LEASE_CANCELLED), completion status text or NULL. */
 enum { RENEWED_COL_ORD, RENEWED_COL_STATE, RENEWED_COL_STATUS };
 
-/* STATEMENT_task_turn: what a worker has to know at the beginning of a turn. */
-typedef struct task_turn {
-    char box_id[UUID_TEXT_SIZE];
-    char context_box_id[UUID_TEXT_SIZE]; /* "": none */
-    int64_t version, context_version;    /* the versions that the turn reads */
-    int64_t seen;   /* number of the task's last event, for task_write and the metadata of an answer */
-    bool is_asked;  /* true: the model has to answer a user's message or the result of a call */
-    bool is_router; /* true: after an answer the task waits, instead of ending */
-    bool has_message; /* true: the turn has appended a user's message to the box */
-} task_turn;
-
 /* STATEMENT_task_write. Messages and calls must be of the lease's task. */
 typedef struct task_write {
     task_lease lease;
@@ -93,10 +82,11 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
 cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
                           slice chunk, cardbox_error *err);
 
-/* Begins a turn: appends the task's messages and results to its box. CARDBOX_CONFLICT: the lease is
- * lost, or the box is sealed. CARDBOX_GONE: the box was deleted. The statement is sent again after
- * a lost connection. */
-cardbox_status work_turn(task_turn *out, cardbox *db, const task_lease *lease, cardbox_error *err);
+/* STATEMENT_task_turn. Begins a turn: appends the task's messages and results to its box.
+ * CARDBOX_CONFLICT: the lease is lost, or the box is sealed. CARDBOX_GONE: the box was deleted. The
+ * statement is sent again after a lost connection. */
+cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease,
+                         cardbox_error *err);
 
 /* Notifies the workers of a tenant that there may be work, if `db` is a pool. In a transaction or
  * on a borrowed connection nothing is sent, because the change may not be visible yet. An error is

@@ -83,7 +83,7 @@ static task_write ending_write(turn *t, const char *failure)
 {
     bool is_success = failure == NULL;
 
-    if (is_success && t->input.turn.is_router)
+    if (is_success && t->input.turn.router)
         return (task_write){.ending = CARDBOX_SLEEPS, .seen = t->input.turn.seen};
     format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s",
                 is_success ? "success" : "failed: ", is_success ? "" : failure);
@@ -116,7 +116,7 @@ static agent_end hand_task_back(agent *a)
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
-    const task_turn *read = &t->input.turn;
+    const cardbox_turn *read = &t->input.turn;
     json_t *usage = NULL, *metadata;
 
     if (answer->total_tokens >= 0)
@@ -282,7 +282,7 @@ static agent_end run_turn(turn *t)
     cardbox_status status = agent_load(&t->input, a, &err);
     if (status != CARDBOX_OK)
         return end_after_load_error(t, &err);
-    if (t->input.turn.is_router && t->input.turn.has_message)
+    if (t->input.turn.router && t->input.turn.has_message)
         a->iterations = 0;
     if (!t->input.turn.is_asked) {
         a->iterations = 0;

@@ -63,7 +63,7 @@ agent_end agent_run(agent *a);
 
 /* The input of a turn. The request to the model has exactly the messages of `context`. */
 typedef struct agent_input {
-    task_turn turn;
+    cardbox_turn turn;
     cardbox_context *context; /* NULL: there is nothing to answer */
 } agent_input;
 

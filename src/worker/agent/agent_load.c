@@ -7,7 +7,7 @@
 
 cardbox_status agent_load(agent_input *out, const agent *a, cardbox_error *err)
 {
-    const task_turn *turn = &out->turn;
+    const cardbox_turn *turn = &out->turn;
     cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_status status = work_turn(&out->turn, a->shared->db, &a->lease, err);
 
