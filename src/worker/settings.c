@@ -13,7 +13,7 @@
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
 #include "app/dev_dsn.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include "base/text.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
@@ -192,7 +192,7 @@ static bool check_settings(worker_settings *s, char *error, size_t size)
         return format_reason(error, size, "--project, --model-url and --model are needed");
     if (!slice_is_utf8(slice_of(s->model.name)))
         return format_reason(error, size, "--model must be UTF-8");
-    if (!net_is_url(s->model.url))
+    if (!net_is_url(s->model.url, true))
         return format_reason(error, size, "--model-url must be an http or https URL, not \"%s\"",
                              s->model.url);
     if (s->name == NULL) { /* workers that run at once need different names */

@@ -159,10 +159,11 @@ static net_sink_result take_answer(void *arg, long status, slice bytes)
 static void run_url(tool_outcome *out, const tool_call *call)
 {
     char task[700], id[700];
+    const char *const headers[] = {"Content-Type: application/json", task, id, NULL};
     buf body = BUF_INIT((size_t)call->tool->output_max);
     net_answer answer;
     net_request request = {.url = call->tool->url,
-                           .headers = {"Content-Type: application/json", task, id},
+                           .headers = headers,
                            .body = call->arguments,
                            .connect_ms = CONNECT_MS,
                            .idle_ms = call->tool->time_ms,

@@ -7,7 +7,7 @@
 
 #include "cardbox/client.h"
 #include "base/text.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include "worker/tools/tools.h"
 
 enum {
