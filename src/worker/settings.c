@@ -53,7 +53,12 @@ static const opt_spec SPECS[] = {
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
-           "abilities that the model may call, such as task:send; default none", 0, 0),
+           "abilities that the model may call, built-in or registered, such as task:send; default "
+           "none",
+           0, 0),
+    OPTION("abilities-allow-private", OPT_FLAG, abilities_allow_private,
+           "CARDBOX_ABILITIES_ALLOW_PRIVATE", NULL,
+           "call registered abilities at private, loopback and link-local addresses too", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
     OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",

@@ -1,5 +1,5 @@
 /*
- * toolrun.h: runs one call of a tool: a command, a URL or an ability. The outcome is the result as
+ * toolrun.h: runs one call of a tool: a command, a URL or an ability, built-in or registered. The outcome is the result as
  * JSON, or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
@@ -21,6 +21,7 @@ typedef struct tool_call {
     slice arguments; /* the text of a JSON object, as the model wrote it */
     cardbox *db;
     net *net;
+    bool allows_private; /* see tools */
     atomic_int *stop;
 } tool_call;
 
