@@ -1,8 +1,9 @@
 /*
- * bus.h: built-in abilities: named operations with JSON input and JSON output, each with a description, JSON
- * Schemas and a scope. One table serves the SDK, the server, the command line and the worker. An
- * ability consists of functions that read its input, build a statement and render the rows of the
- * result. The caller of these functions runs the statement. registered.h: abilities of projects.
+ * bus.h: built-in abilities: named operations with JSON input and JSON output, each with a
+ * description, JSON Schemas and a scope. One table serves the SDK, the server, the command line and
+ * the worker. An ability consists of functions that read its input, build a statement and render
+ * the rows of the result. The caller of these functions runs the statement. registered.h: abilities
+ * of projects.
  */
 #ifndef BUS_BUS_H
 #define BUS_BUS_H

@@ -10,7 +10,7 @@
 /* The parts of an ability that descriptions have. */
 typedef struct ability_view {
     slice id;
-    slice description;             /* text, or with `is_token` a JSON string */
+    slice description; /* text, or with `is_token` a JSON string */
     bool is_token;
     slice input_schema, output_schema; /* JSON */
     bus_scope scope;

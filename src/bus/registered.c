@@ -73,9 +73,9 @@ cardbox_status registered_check(buf *unchecked, const char **member, const regis
         status = schema_check(&names, ability->output_schema, err);
     }
     if (status == CARDBOX_OK && !buf_ok(&names))
-        status = error_set(err, CARDBOX_INVALID,
-                           "the schemas have over %d bytes of names of unknown keywords",
-                           UNCHECKED_MAX);
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "the schemas have over %d bytes of names of unknown keywords", UNCHECKED_MAX);
     if (status == CARDBOX_OK)
         put_array(unchecked, buf_as_slice(&names));
     buf_free(&names);

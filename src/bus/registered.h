@@ -29,7 +29,7 @@ typedef struct registered {
     slice description;
     slice input_schema, output_schema; /* JSON */
     slice url;
-    slice headers; /* a JSON object of texts */
+    slice headers;   /* a JSON object of texts */
     slice unchecked; /* a JSON array: the keywords of the schemas that are not checked */
     int32_t timeout_ms;
 } registered;
@@ -59,7 +59,8 @@ typedef struct registered_ids {
     size_t count;
 } registered_ids;
 
-/* Adds the parameters of the statement abilities_get, each row of which registered_row reads. */
+/* registered_get_params adds the parameters of the statement abilities_get, and registered_row reads
+ * one of its rows. */
 void registered_get_params(params *p, const registered_ids *wanted);
 void registered_row(registered *out, const store_rows *rows, int row);
 

@@ -1,6 +1,6 @@
 /*
- * ability_call.c: calls the URL of a registered ability. Messages for callers contain neither the
- * URL nor its addresses, because only administrators of the project may see the URL.
+ * ability_call.c: calls the URL of a registered ability. Messages for callers do not contain
+ * the URL or an address, because only administrators of the project may see the URL.
  */
 #include "outbound/ability_call.h"
 #include "base/text.h"
@@ -158,12 +158,12 @@ static void send_input(ability_outcome *out, buf *output, net *n, const ability_
     char url[REGISTERED_URL_MAX + 1];
     net_answer answer;
     header_list headers = {.memory = ARENA_INIT};
-    answer_sink sink = {
-        .output = output,
-        .output_max = output->max < ABILITY_OUTPUT_MAX ? output->max : ABILITY_OUTPUT_MAX,
-        .excerpt = BUF_INIT(EXCERPT_MAX),
-        .on_tick = call->on_tick,
-        .arg = call->arg};
+    answer_sink sink = {.output = output,
+                        .output_max =
+                            output->max < ABILITY_OUTPUT_MAX ? output->max : ABILITY_OUTPUT_MAX,
+                        .excerpt = BUF_INIT(EXCERPT_MAX),
+                        .on_tick = call->on_tick,
+                        .arg = call->arg};
     net_request request = {.url = url,
                            .headers = headers.list,
                            .body = call->input.text,

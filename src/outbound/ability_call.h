@@ -24,9 +24,9 @@ typedef enum ability_end {
 typedef struct ability_call {
     const registered *ability;
     slice project;
-    slice call_id;    /* visible ASCII characters and blanks, as `caller_id` */
-    slice caller_id;  /* ptr NULL: none */
-    scan_value input; /* scan_check must have accepted it */
+    slice call_id;              /* visible ASCII characters and blanks, as `caller_id` */
+    slice caller_id;            /* ptr NULL: none */
+    scan_value input;           /* scan_check must have accepted it */
     bool allows_private;        /* see net_request */
     void (*on_tick)(void *arg); /* see net_request */
     void *arg;

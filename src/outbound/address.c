@@ -49,9 +49,9 @@ static const range6 EMBEDDING[] = {
 static const range6 GLOBAL = {{0x20}, 3, 0}; /* 2000::/3, all global unicast addresses */
 
 static const range6 NOT_PUBLIC_6[] = {
-    {{0x20, 0x01, 0x00}, 23, 0},             /* 2001::/23, protocol assignments, Teredo */
-    {{0x20, 0x01, 0x0d, 0xb8}, 32, 0},       /* 2001:db8::/32, documentation */
-    {{0x3f, 0xff, 0x00}, 20, 0},             /* 3fff::/20, documentation */
+    {{0x20, 0x01, 0x00}, 23, 0},       /* 2001::/23, protocol assignments, Teredo */
+    {{0x20, 0x01, 0x0d, 0xb8}, 32, 0}, /* 2001:db8::/32, documentation */
+    {{0x3f, 0xff, 0x00}, 20, 0},       /* 3fff::/20, documentation */
 };
 
 static bool is_in(const uint8_t *address, const range6 *range)

@@ -30,7 +30,8 @@ typedef struct exchange {
     int64_t done_deadline_ms; /* deadline after NET_DONE; 0: the sink has not returned NET_DONE */
     curl_off_t bytes_moved;
     bool is_aborted;
-    bool is_address_refused; /* an address of the host was not public, so no connection was opened */
+    bool
+        is_address_refused; /* an address of the host was not public, so no connection was opened */
     net_answer *out;
 } exchange;
 

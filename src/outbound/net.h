@@ -65,8 +65,8 @@ void net_free(net *n);
 
 void net_post(net_answer *out, net *n, const net_request *request);
 
-/* Returns true if libcurl can parse the text as an http or https URL with a host. The URL may contain
- * a user and a password only if `may_have_user` is true. */
+/* Returns true if libcurl can parse the text as an http or https URL with a host. The URL may
+ * contain a user and a password only if `may_have_user` is true. */
 bool net_is_url(const char *url, bool may_have_user);
 
 #endif

@@ -58,9 +58,9 @@ static bool raise_descriptor_limit(settings *set)
     long connections = set->read_connections + set->write_connections + set->list_connections;
     if (set->standby_dsn != NULL)
         connections += set->standby_connections + 1; /* a timer */
-    long rest =
-        DESCRIPTORS_KEPT + set->transfers_max + set->ability_calls_max * DESCRIPTORS_OF_CALL +
-        set->loops * (connections + DESCRIPTORS_OF_LOOP);
+    long rest = DESCRIPTORS_KEPT + set->transfers_max +
+                set->ability_calls_max * DESCRIPTORS_OF_CALL +
+                set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     limit.rlim_cur = limit.rlim_max;

@@ -84,14 +84,14 @@ typedef struct stats {
     tally batched[STATEMENT_COUNT];    /* number of batches that carried the statement */
     /* number of requests in all batches that carried the statement */
     tally members[STATEMENT_COUNT];
-    tally waiting;       /* number of requests in the queues */
-    tally jobs;          /* number of JOB_COMPUTE that helper threads have begun */
-    tally jobs_open;     /* number of jobs that wait or run */
-    tally ability_calls; /* number of calls of registered abilities that were begun */
+    tally waiting;            /* number of requests in the queues */
+    tally jobs;               /* number of JOB_COMPUTE that helper threads have begun */
+    tally jobs_open;          /* number of jobs that wait or run */
+    tally ability_calls;      /* number of calls of registered abilities that were begun */
     tally ability_calls_open; /* number of calls that wait or run */
-    tally retries;       /* number of times that requests were queued again */
-    tally rows;          /* number of rows received from the database */
-    tally standby_reads; /* number of requests that a standby answered */
+    tally retries;            /* number of times that requests were queued again */
+    tally rows;               /* number of rows received from the database */
+    tally standby_reads;      /* number of requests that a standby answered */
     /* with --standby-dsn: number of reads that were sent to the primary and not to a standby */
     tally standby_passed;
     char apart[64]; /* keeps the counters of two threads in different cache lines */

@@ -26,8 +26,7 @@ static void check_call(void *arg)
 {
     invocation *i = arg;
     request_count_answer(i->r);
-    i->is_memory_used_up =
-        i->r->answer_held > 0 && memory_is_used_up(&i->r->server->memory);
+    i->is_memory_used_up = i->r->answer_held > 0 && memory_is_used_up(&i->r->server->memory);
     if (i->is_memory_used_up || atomic_load(&i->r->job.given_up))
         atomic_store(&i->stop, 1);
 }

@@ -1,5 +1,6 @@
 /*
- * registered.c: registers, describes and deletes registered abilities. ability_calls.c invokes them.
+ * registered.c: registers, describes and deletes registered abilities. ability_calls.c invokes
+ * them.
  */
 #include <strings.h>
 #include "bus/describe.h"
@@ -22,10 +23,13 @@ static const field ABILITY[ABILITY_FIELDS] = {
 };
 
 /* Headers of a call that the server sets itself, or that belong to the connection. */
-static const char *const RESERVED_HEADERS[] = {
-    "Content-Type", "Content-Length", "X-Project-Id", "X-Call-Id",         "X-Caller-Id", "Host",
-    "Connection",   "Keep-Alive",     "Expect",       "Transfer-Encoding", "TE",          "Trailer",
-    "Upgrade",      "Proxy-Authorization"};
+static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
+                                               "X-Project-Id", "X-Call-Id",
+                                               "X-Caller-Id",  "Host",
+                                               "Connection",   "Keep-Alive",
+                                               "Expect",       "Transfer-Encoding",
+                                               "TE",           "Trailer",
+                                               "Upgrade",      "Proxy-Authorization"};
 
 static bool is_reserved_header(slice name)
 {
@@ -79,11 +83,12 @@ static bool take_headers(request *r, buf *out, const field_value *body)
         return buf_text(out, "{}"), true;
     for (scan_walk walk = scan_enter(body[A_HEADERS].json); scan_member(&walk, &name, &value);)
         if (!is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
-            return handler_refuse(r, "body", "headers", "value_error",
-                                  "Input should be an object with up to 32 headers. A value should be "
-                                  "1 to 4096 visible ASCII characters, with blanks only in between. "
-                                  "Headers of the connection, Content-Type and the X-headers of a "
-                                  "call can't be set");
+            return handler_refuse(
+                r, "body", "headers", "value_error",
+                "Input should be an object with up to 32 headers. A value should be "
+                "1 to 4096 visible ASCII characters, with blanks only in between. "
+                "Headers of the connection, Content-Type and the X-headers of a "
+                "call can't be set");
     scan_compact(out, body[A_HEADERS].json.text);
     return true;
 }
@@ -163,9 +168,10 @@ static bool check_id(request *r)
 {
     slice id = r->match.params[1];
     if (!registered_is_id(id))
-        return handler_refuse(r, "path", "ability_id", "value_error",
-                              "Input should be module:verb or module:entity:verb, at most 60 letters, "
-                              "digits, '_', '-' and ':'");
+        return handler_refuse(
+            r, "path", "ability_id", "value_error",
+            "Input should be module:verb or module:entity:verb, at most 60 letters, "
+            "digits, '_', '-' and ':'");
     if (registered_is_reserved(id))
         return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
                                "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);

@@ -13,8 +13,8 @@
 
 struct request;
 
-/* The pools. JOB_COMPUTE: the work needs the CPU. JOB_CALL: the work waits for the URL of a registered
- * ability, and ends at a time limit of its own. */
+/* The pools. JOB_COMPUTE: the work needs the CPU. JOB_CALL: the work waits for the URL of a
+ * registered ability, and ends at a time limit of its own. */
 typedef enum job_kind { JOB_COMPUTE, JOB_CALL, JOB_KINDS } job_kind;
 
 typedef enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE } job_state;
@@ -28,7 +28,7 @@ typedef struct job {
     bool in_thread;
     /* `work` has called batcher_add, so the loop calls batcher_add when the job has ended */
     bool needs_statement;
-    atomic_bool given_up;          /* nobody waits for the answer, so the job should end early */
+    atomic_bool given_up; /* nobody waits for the answer, so the job should end early */
     struct job_pool *pool;
     job_state state;               /* protected by the pool's lock */
     TAILQ_ENTRY(request) in_queue; /* links in the pool's queue, protected by the pool's lock */
@@ -54,7 +54,7 @@ void job_pool_free(job_pool *pool);
 typedef struct jobs {
     job_pool *const *pools; /* by job_kind */
     stats *stats;           /* the loop's */
-    int wake_fd;  /* an eventfd in the loop's epoll set */
+    int wake_fd;            /* an eventfd in the loop's epoll set */
     LIST_HEAD(, request) requests;
     /* when jobs_tick next checks for clients that left and for requests whose time is over */
     int64_t due_ms;

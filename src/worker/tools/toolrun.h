@@ -1,6 +1,6 @@
 /*
- * toolrun.h: runs one call of a tool: a command, a URL or an ability, built-in or registered. The outcome is the result as
- * JSON, or the reason of a failure.
+ * toolrun.h: runs one call of a tool: a command, a URL or an ability, built-in or registered. The
+ * outcome is the result as JSON, or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
 #define WORKER_TOOLRUN_H

@@ -58,9 +58,9 @@ bool tools_read(tools *list, slice text, const char *path, char *error, size_t s
  * copied and must outlive the list. Returns false on failure, with the reason in `error`. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
-/* Adds abilities: built-in ones as tools, and the ids of others to `allowed`. `ids` contains the ids
- * of the abilities, separated by commas, and must outlive the list. Returns false on failure, with
- * the reason in `error`. */
+/* Adds abilities: built-in ones as tools, and the ids of others to `allowed`. `ids` contains the
+ * ids of the abilities, separated by commas, and must outlive the list. Returns false on failure,
+ * with the reason in `error`. */
 bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
 /* Copies a schema into the memory of the list, without the white space between tokens. If memory is
