@@ -59,8 +59,8 @@ typedef struct registered_ids {
     size_t count;
 } registered_ids;
 
-/* registered_get_params adds the parameters of the statement abilities_get, and registered_row reads
- * one of its rows. */
+/* registered_get_params adds the parameters of the statement abilities_get, and registered_row
+ * reads one of its rows. */
 void registered_get_params(params *p, const registered_ids *wanted);
 void registered_row(registered *out, const store_rows *rows, int row);
 

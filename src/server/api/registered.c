@@ -104,11 +104,26 @@ static bool check_schemas(request *r, buf *unchecked, const registered *ability)
     return true;
 }
 
+/* Checks the id in the path of a change. False: the request was answered with an error. */
+static bool check_id(request *r)
+{
+    slice id = r->match.params[1];
+    if (!registered_is_id(id))
+        return handler_refuse(
+            r, "path", "ability_id", "value_error",
+            "Input should be module:verb or module:entity:verb, at most 60 letters, "
+            "digits, '_', '-' and ':'");
+    if (registered_is_reserved(id))
+        return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
+                               "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);
+    return true;
+}
+
 static bool take_definition(request *r, registered *out)
 {
     const field_value *body = handler_read_change(r, ABILITY, ABILITY_FIELDS, false);
     buf lines = BUF_INIT(REGISTERED_BYTES_MAX), unchecked = BUF_INIT(2 * REGISTERED_BYTES_MAX);
-    if (body == NULL)
+    if (body == NULL || !check_id(r))
         return false;
     *out = (registered){.id = r->match.params[1],
                         .description = body[A_DESCRIPTION].text,
@@ -163,26 +178,9 @@ static void put_in_thread(request *r, void *arg)
                          answer_saved);
 }
 
-/* Checks the id in the path of a change. False: the request was answered with an error. */
-static bool check_id(request *r)
-{
-    slice id = r->match.params[1];
-    if (!registered_is_id(id))
-        return handler_refuse(
-            r, "path", "ability_id", "value_error",
-            "Input should be module:verb or module:entity:verb, at most 60 letters, "
-            "digits, '_', '-' and ':'");
-    if (registered_is_reserved(id))
-        return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
-                               "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);
-    return true;
-}
-
 /* A helper thread checks the schemas, which may take long. */
 void handle_ability_put(request *r)
 {
-    if (!check_id(r))
-        return;
     if (r->body.len > REGISTERED_BYTES_MAX)
         http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL,
                         "the definition of an ability is over the limit of %d bytes",
@@ -249,7 +247,7 @@ static void answer_deleted(request *r, const batch_rows *found)
 
 void handle_ability_delete(request *r)
 {
-    if (check_id(r) && handler_no_query(r))
+    if (handler_no_query(r) && check_id(r))
         handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_delete, delete_params, r,
                              answer_deleted);
 }
