@@ -29,7 +29,7 @@ extern "C" {
  * @param input       JSON that satisfies the ability's input schema; NULL and "" count as {}
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID (the input does not satisfy the schema); CARDBOX_NOT_FOUND
- * (no such built-in ability, card, box, ...); and the statuses of the SDK function that does the
+ * (no such ability, card, box, ...); and the statuses of the SDK function that does the
  * same as the ability. If the input does not satisfy the schema, err->message contains a JSON
  * Pointer to the wrong value
  *

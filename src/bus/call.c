@@ -40,8 +40,8 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenan
     schema_errors faults;
     void *plan = bus_plan(call, ability, tenant, memory);
     call->input = input.kind == SCAN_NONE ? scan_whole(SLICE("{}")) : input;
-    cardbox_status status =
-        schema_validate(&faults, bus_input_schema(ability), call->input, true, err);
+    cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input,
+                                            SCHEMA_NULL_IS_ABSENT, err);
     if (status != CARDBOX_OK)
         call->faults = bus_faults(memory, &faults);
     input_reader in = {call, call->input, err, status};

@@ -114,8 +114,8 @@ static void check_output(ability_outcome *out, slice text, const registered *abi
         format_line(out->message, sizeof(out->message),
                     "the output of the ability is not valid JSON at byte %zu: %s", why.position,
                     why.message);
-    else if (schema_validate(NULL, scan_whole(ability->output_schema), value, false, &err) !=
-             CARDBOX_OK)
+    else if (schema_validate(NULL, scan_whole(ability->output_schema), value, SCHEMA_PATIENT,
+                             &err) != CARDBOX_OK)
         format_line(out->message, sizeof(out->message),
                     "the output of the ability violates its schema: %s", err.message);
     else
@@ -192,8 +192,8 @@ void ability_call_run(ability_outcome *out, buf *output, net *n, const ability_c
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     *out = (ability_outcome){.end = ABILITY_BAD_INPUT};
-    if (schema_validate(&out->faults, scan_whole(call->ability->input_schema), call->input, false,
-                        &err) == CARDBOX_OK)
+    if (schema_validate(&out->faults, scan_whole(call->ability->input_schema), call->input,
+                        SCHEMA_PATIENT, &err) == CARDBOX_OK)
         send_input(out, output, n, call);
     else
         format_line(out->message, sizeof(out->message), "%s", err.message);

@@ -130,7 +130,8 @@ def test_bad_definitions():
         assert [fault["loc"] for fault in refused(value, "missing")["detail"]] == [["body", member]]
     refused(definition(more=1), "more")
     for schema, words in (({"properties": {"a": {"type": "strin"}}}, "/properties/a/type: is not the name of a type"),
-                          ({"$ref": "#/nothing"}, "/$ref"), ({"required": "x"}, "/required")):
+                          ({"$ref": "#/nothing"}, "/$ref"), ({"required": "x"}, "/required"),
+                          ({"required": ["x"] * 257}, "/required: has over 256 names")):
         for member in ("inputSchema", "outputSchema"):
             answer = refused(definition(**{member: schema}), words)
             assert answer["detail"][0]["loc"] == ["body", member], answer
@@ -267,6 +268,13 @@ def test_call():
     assert uuid.UUID(outside.requests[1].headers["X-Call-Id"]) and outside.requests[1].headers["X-Caller-Id"] is None
 
 
+def test_long_calls():
+    """Neither the time limit of the database nor that of idle clients ends a call."""
+    short = Server(dsn(), "--abilities-allow-private", "--database-timeout-ms", "1000", "--idle-timeout-s", "1")
+    ability, outside = scripted(lambda _: {"late": outside.stopped.wait(3)})
+    assert call(ability, {}, at=short) == {"late": False}
+
+
 def test_project_ids_in_headers():
     ability, outside = scripted(lambda _: {})
     value = definition(outside.url, inputSchema=ANY, outputSchema=ANY)
@@ -317,6 +325,17 @@ def test_large_outputs():
     assert len(call(ability, most - 2)) == most - 2
     failed(ability, most - 1, 502, "limit of 4194304 bytes")
     failed(ability, 50_000_000, 502, "limit of 4194304 bytes")
+    outside = OutsideServer(lambda request: Reply(200, b"[" + b"1," * request.json + b"1]"))
+    put("out:numbers", definition(outside.url, inputSchema=ANY, outputSchema={"items": {"type": "integer"}}))
+    assert len(call("out:numbers", 2_000_000)) == 2_000_001
+
+
+def test_slow_validation():
+    """A schema that is slow to check ends the call after some seconds, and blocks nobody."""
+    slow = {"items": {"not": {}, "enum": [f"v{i}" for i in range(5000)]}}
+    outside = OutsideServer(lambda request: Reply(200, b"[" + b'"v4999",' * 400_000 + b'"v4999"]'))
+    put("out:heavy", definition(outside.url, inputSchema=ANY, outputSchema=slow))
+    failed("out:heavy", {}, 502, "or some seconds to check")
 
 
 def send_slowly(outside, request, pause=0.02, size=1000):

@@ -260,8 +260,8 @@ void tool_run(tool_outcome *out, const tool_call *call)
         run_ability(out, call);
     else if (t->kind == TOOL_REGISTERED)
         run_registered(out, call);
-    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), false,
-                             &err) != CARDBOX_OK)
+    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments),
+                             SCHEMA_PATIENT, &err) != CARDBOX_OK)
         tool_fail(out, "%s", err.message);
     else if (t->kind == TOOL_COMMAND)
         run_command(out, call);
