@@ -12,7 +12,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, Server, as_role, await_, cardbox, database, dsn, literal, once, psql
+from cardbox_test import LIGHT, WAIT_S, Server, as_role, await_, cardbox, database, dsn, literal, once, psql
 from outside_server import OutsideServer, Reply
 
 JSON = {"Content-Type": "application/json"}
@@ -327,7 +327,8 @@ def test_large_outputs():
     failed(ability, 50_000_000, 502, "limit of 4194304 bytes")
     outside = OutsideServer(lambda request: Reply(200, b"[" + b"1," * request.json + b"1]"))
     put("out:numbers", definition(outside.url, inputSchema=ANY, outputSchema={"items": {"type": "integer"}}))
-    assert len(call("out:numbers", 2_000_000)) == 2_000_001
+    many = 200_000 if LIGHT else 2_000_000
+    assert len(call("out:numbers", many)) == many + 1
 
 
 def test_slow_validation():
