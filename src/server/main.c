@@ -58,15 +58,15 @@ static bool raise_descriptor_limit(settings *set)
     long connections = set->read_connections + set->write_connections + set->list_connections;
     if (set->standby_dsn != NULL)
         connections += set->standby_connections + 1; /* a timer */
-    long rest = DESCRIPTORS_KEPT + set->transfers_max +
-                set->ability_calls_max * DESCRIPTORS_OF_CALL +
-                set->loops * (connections + DESCRIPTORS_OF_LOOP);
+    long calls = set->ability_calls_max * DESCRIPTORS_OF_CALL;
+    long rest =
+        DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest))
+    if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest + calls))
         return true;
     long left = (long)limit.rlim_cur - rest;
     if (left < CONNECTIONS_LEAST) {
@@ -74,9 +74,10 @@ static bool raise_descriptor_limit(settings *set)
                 "cardboxd: the limit of %ld file descriptors is too low for %ld loops with %ld "
                 "database connections each; allow %ld (ulimit -n, LimitNOFILE=), or use fewer "
                 "--loops\n",
-                (long)limit.rlim_cur, set->loops, connections, rest + set->connections_max);
+                (long)limit.rlim_cur, set->loops, connections, rest + calls + set->connections_max);
         return false;
     }
+    left = left - calls > CONNECTIONS_LEAST ? left - calls : CONNECTIONS_LEAST;
     log_warn("connections_max_lowered", "descriptors=%ld wanted=%ld connections_max=%ld",
              (long)limit.rlim_cur, set->connections_max, left);
     set->connections_max = left;

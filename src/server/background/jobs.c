@@ -47,7 +47,7 @@ struct job_pool {
     TAILQ_HEAD(, request) queue;
     size_t waiting;
     bool ends;
-    size_t count;
+    size_t most, count; /* maximum number of threads, and number of started threads */
     job_thread thread[];
 };
 
@@ -194,27 +194,42 @@ void job_pool_free(job_pool *p)
     free(p);
 }
 
+/* Starts a thread, for which t->stats is set. The caller holds the lock or is the only user. */
+static bool start_thread(job_pool *p)
+{
+    job_thread *t = &p->thread[p->count];
+    if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
+        return false;
+    p->count++;
+    return true;
+}
+
+/* The threads of JOB_CALL are started when they are first needed: a server may have no calls. */
+static bool start_threads(job_pool *p)
+{
+    bool started = true;
+    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
+    while (p->kind == JOB_COMPUTE && started && p->count < p->most)
+        started = start_thread(p);
+    pthread_mutex_unlock(&p->lock);
+    return started;
+}
+
 job_pool *job_pool_new(const settings *set, job_kind kind, stats *of_threads)
 {
-    size_t count = job_threads(set, kind), started = 0;
-    job_pool *p = calloc(1, sizeof(*p) + count * sizeof(p->thread[0]));
+    size_t most = job_threads(set, kind);
+    job_pool *p = calloc(1, sizeof(*p) + most * sizeof(p->thread[0]));
     if (p == NULL)
         return NULL;
     p->kind = kind;
     p->limits = limits_of(set, kind);
+    p->most = most;
+    for (size_t i = 0; i < most; i++)
+        p->thread[i] = (job_thread){.pool = p, .stats = &of_threads[i]};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TAILQ_INIT(&p->queue);
-    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
-    for (; started < count; started++) {
-        job_thread *t = &p->thread[started];
-        *t = (job_thread){.pool = p, .stats = &of_threads[started]};
-        if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
-            break;
-    }
-    p->count = started;
-    pthread_mutex_unlock(&p->lock);
-    if (started == count)
+    if (start_threads(p))
         return p;
     job_pool_free(p);
     return NULL;
@@ -245,6 +260,8 @@ static const char *enqueue(job_pool *p, request *r)
         full = limits->full;
     else if (own >= limits->of_project)
         full = limits->full_of_project;
+    else if (p->count < p->most && counted == p->count && !start_thread(p))
+        full = "no helper thread can be started";
     if (full == NULL) {
         r->job.state = JOB_WAITING;
         TAILQ_INSERT_TAIL(&p->queue, r, job.in_queue);

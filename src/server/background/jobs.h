@@ -43,8 +43,9 @@ typedef struct job_pool job_pool;
 /* Returns the number of helper threads of a pool. */
 size_t job_threads(const settings *set, job_kind kind);
 
-/* Starts the helper threads of a pool. `of_threads` has the stats of each of its threads. Returns
- * NULL if memory runs out or a thread can't be started. */
+/* Makes a pool and starts its helper threads; those of JOB_CALL are started when they are needed.
+ * `of_threads` has the stats of each thread. Returns NULL if memory runs out or a thread can't be
+ * started. */
 job_pool *job_pool_new(const settings *set, job_kind kind, stats *of_threads);
 
 /* Ends the helper threads, after all loops have ended, and frees the pool. NULL is accepted. */
