@@ -16,7 +16,7 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) 
              -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 LIB_LIBS    = -lpq -luuid -pthread
-SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
+SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lcurl -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls -ljansson
 WORKER_LIBS = $(LIB_LIBS) -lcurl -ljansson
 
@@ -24,9 +24,9 @@ WORKER_LIBS = $(LIB_LIBS) -lcurl -ljansson
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(shell find $(1) -name '*.c')))
 LIB_OBJ    := $(call objects,src/base src/model src/db src/store src/bus)
 APP_OBJ    := $(call objects,src/app)
-SERVER_OBJ := $(call objects,src/server)
+SERVER_OBJ := $(call objects,src/server src/outbound)
 CLI_OBJ    := $(call objects,src/cli)
-WORKER_OBJ := $(call objects,src/worker)
+WORKER_OBJ := $(call objects,src/worker src/outbound)
 GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations functions abilities web \
                                              openapi packed sample sample_session)
 

@@ -1,8 +1,9 @@
 /*
- * bus.h: abilities: named operations with JSON input and JSON output, each with a description, JSON
- * Schemas and a scope. One table serves the SDK, the server, the command line and the worker. An
- * ability consists of functions that read its input, build a statement and render the rows of the
- * result. The caller of these functions runs the statement.
+ * bus.h: built-in abilities: named operations with JSON input and JSON output, each with a
+ * description, JSON Schemas and a scope. One table serves the SDK, the server, the command line and
+ * the worker. An ability consists of functions that read its input, build a statement and render
+ * the rows of the result. The caller of these functions runs the statement. registered.h: abilities
+ * of projects.
  */
 #ifndef BUS_BUS_H
 #define BUS_BUS_H
@@ -26,8 +27,9 @@ enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
 /* Traits of an ability. BUS_AGAIN: for every input, running a call twice has the effect of running
  * it once. BUS_WAKES: the ability may create work for workers, for example because the parent of a
- * cancelled task resumes. */
-enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
+ * cancelled task resumes. BUS_OFFLINE: without a database, the render function gets NULL as rows.
+ */
+enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2, BUS_OFFLINE = 4 };
 
 typedef struct bus_ability bus_ability;
 
@@ -117,6 +119,10 @@ void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
+
+/* Returns violations of a schema as in bus_call.faults. */
+struct schema_errors;
+slice bus_faults(arena *memory, const struct schema_errors *faults);
 
 /* Renders the rows that the statement of call->step returned. If call->more is true afterwards, the
  * output is not complete, and the caller must run the next step. */

@@ -8,7 +8,7 @@
 #include "store/client/check.h"
 #include "base/errors.h"
 
-static void note_faults(bus_call *call, const schema_errors *faults)
+slice bus_faults(arena *memory, const schema_errors *faults)
 {
     buf items = BUF_INIT(SCHEMA_ERRORS_MAX * 6 * sizeof(schema_error));
     for (size_t i = 0; i < faults->count; i++) {
@@ -18,7 +18,7 @@ static void note_faults(bus_call *call, const schema_errors *faults)
         buf_json_string(&items, slice_of(faults->list[i].message));
         buf_char(&items, '}');
     }
-    call->faults = arena_keep(call->memory, &items);
+    return arena_keep(memory, &items);
 }
 
 void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *memory)
@@ -40,10 +40,10 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenan
     schema_errors faults;
     void *plan = bus_plan(call, ability, tenant, memory);
     call->input = input.kind == SCAN_NONE ? scan_whole(SLICE("{}")) : input;
-    cardbox_status status =
-        schema_validate(&faults, bus_input_schema(ability), call->input, true, err);
+    cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input,
+                                            SCHEMA_NULL_IS_ABSENT, err);
     if (status != CARDBOX_OK)
-        note_faults(call, &faults);
+        call->faults = bus_faults(memory, &faults);
     input_reader in = {call, call->input, err, status};
     if (status == CARDBOX_OK && plan != NULL && ability->read != NULL)
         ability->read(&in);

@@ -2,7 +2,7 @@
  * invoke.c: cardbox_invoke, which runs an ability on a database handle of the SDK and blocks until
  * the ability has ended.
  */
-#include "bus/bus.h"
+#include "bus/registered.h"
 #include "cardbox/bus.h"
 #include "store/client/call.h"
 #include "store/task/work.h"
@@ -20,7 +20,8 @@ static cardbox_status run_statement(const bus_call *call, cardbox *db, store_row
 {
     const bus_step *step = &call->step;
     params p = PARAMS_INIT;
-    if (step->statement == BUS_NO_STATEMENT)
+    bool is_offline = db == NULL && (call->ability->traits & BUS_OFFLINE) != 0;
+    if (step->statement == BUS_NO_STATEMENT || is_offline)
         return CARDBOX_OK;
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
@@ -56,6 +57,15 @@ static cardbox_status run_steps(char **out, cardbox *db, bus_call *call, cardbox
     return status;
 }
 
+static cardbox_status no_ability(slice id, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s%s", (int)slice_cut(id, 80),
+                     id.ptr,
+                     registered_is_possible(id)
+                         ? "; abilities that a project has registered are invoked over HTTP"
+                         : "");
+}
+
 cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const char *ability_id,
                               const char *call_id, const char *caller_id, const char *input,
                               cardbox_error *err)
@@ -76,8 +86,7 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
         return status;
     const bus_ability *ability = bus_find(slice_of(ability_id));
     if (ability == NULL)
-        return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s",
-                         (int)slice_cut(slice_of(ability_id), 80), ability_id);
+        return no_ability(slice_of(ability_id), err);
     if (slice_of(input).len > 0 &&
         !scan_check(slice_of(input), BUS_DEPTH_MAX, &value, NULL, &fault))
         return error_json(err, "the input", &fault);

@@ -1,5 +1,5 @@
 /*
- * registry.c: the table of all abilities with their texts. To add an ability, write
+ * registry.c: the table of all built-in abilities with their texts. To add an ability, write
  * src/bus/abilities/MODULE.NAME.json and the functions of the ability, and add a row to the table
  * in the file of these functions.
  */

@@ -52,7 +52,8 @@ static cli_exit list_abilities(cli_call *call)
             print_summary(ability, name_width);
             continue;
         }
-        describe_whole(&lines, ability);
+        const ability_view view = view_built_in(ability);
+        describe_whole(&lines, &view);
         buf_char(&lines, '\n');
     }
     cli_check_memory(buf_ok(&lines));
@@ -138,7 +139,8 @@ static cli_exit show_ability(cli_call *call)
         print_ability(ability);
         return CLI_DONE;
     }
-    describe_whole(&line, ability);
+    const ability_view view = view_built_in(ability);
+    describe_whole(&line, &view);
     return cli_print_json_text(&line);
 }
 

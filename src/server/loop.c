@@ -98,7 +98,7 @@ static cardbox_status open_parts(loop *l, size_t number, cardbox_error *err)
     l->batcher = batcher_new(l->server, l->stats, l->conns);
     l->transfers.wake_fd = l->wake_fd;
     l->followers = followers_new(l->server->set);
-    l->jobs = (jobs){.pool = l->server->jobs, .stats = l->stats, .wake_fd = l->wake_fd};
+    l->jobs = (jobs){.pools = l->server->jobs, .stats = l->stats, .wake_fd = l->wake_fd};
     if (l->batcher == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
     l->http = http_new(l->server, l->stats,

@@ -23,11 +23,13 @@
 #include "server/request/idset.h"
 #include "server/background/transfers.h"
 #include "db/connect.h"
+#include "outbound/net.h"
 
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     STOP_POLL_NS = 20 * 1000 * 1000,
+    DESCRIPTORS_OF_CALL = 6, /* descriptors of libcurl for a call of a registered ability */
     DESCRIPTORS_KEPT = 24,   /* descriptors for background threads, files and host names */
     DESCRIPTORS_OF_LOOP = 7, /* two epoll sets, eventfds, a timer, the listening socket */
     /* lowest value to which a limit of descriptors may reduce connections_max */
@@ -56,6 +58,7 @@ static bool raise_descriptor_limit(settings *set)
     long connections = set->read_connections + set->write_connections + set->list_connections;
     if (set->standby_dsn != NULL)
         connections += set->standby_connections + 1; /* a timer */
+    long calls = set->ability_calls_max * DESCRIPTORS_OF_CALL;
     long rest =
         DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -63,7 +66,7 @@ static bool raise_descriptor_limit(settings *set)
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest))
+    if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest + calls))
         return true;
     long left = (long)limit.rlim_cur - rest;
     if (left < CONNECTIONS_LEAST) {
@@ -71,9 +74,10 @@ static bool raise_descriptor_limit(settings *set)
                 "cardboxd: the limit of %ld file descriptors is too low for %ld loops with %ld "
                 "database connections each; allow %ld (ulimit -n, LimitNOFILE=), or use fewer "
                 "--loops\n",
-                (long)limit.rlim_cur, set->loops, connections, rest + set->connections_max);
+                (long)limit.rlim_cur, set->loops, connections, rest + calls + set->connections_max);
         return false;
     }
+    left = left - calls > CONNECTIONS_LEAST ? left - calls : CONNECTIONS_LEAST;
     log_warn("connections_max_lowered", "descriptors=%ld wanted=%ld connections_max=%ld",
              (long)limit.rlim_cur, set->connections_max, left);
     set->connections_max = left;
@@ -91,18 +95,32 @@ static void block_signals(sigset_t *waited_for)
     pthread_sigmask(SIG_BLOCK, waited_for, NULL);
 }
 
+/* Also makes the stats of all loops and helper threads. */
+static bool make_job_pools(process *p)
+{
+    const settings *set = &p->set;
+    size_t count = (size_t)set->loops, first = count;
+    for (job_kind kind = 0; kind < JOB_KINDS; kind++)
+        count += job_threads(set, kind);
+    p->server.stats_count = count;
+    p->server.stats = calloc(count, sizeof(stats));
+    bool made = p->server.stats != NULL;
+    for (job_kind kind = 0; made && kind < JOB_KINDS; first += job_threads(set, kind++)) {
+        p->server.jobs[kind] = job_pool_new(set, kind, p->server.stats + first);
+        made = p->server.jobs[kind] != NULL;
+    }
+    return made;
+}
+
 static bool make_loops(process *p, cardbox_error *err)
 {
     size_t wanted = (size_t)p->set.loops;
     p->server.wake = loop_wake;
     p->server.loops = calloc(wanted, sizeof(loop *));
-    p->server.stats_count = wanted + job_threads(&p->set);
-    p->server.stats = calloc(p->server.stats_count, sizeof(stats));
-    if (p->server.stats != NULL)
-        p->server.jobs = job_pool_new(&p->set, p->server.stats);
+    bool has_jobs = make_job_pools(p);
     p->server.card_cache =
         p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
-    bool fine = p->server.loops != NULL && p->server.jobs != NULL &&
+    bool fine = p->server.loops != NULL && has_jobs &&
                 (p->server.card_cache != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
@@ -250,7 +268,8 @@ static bool stop_threads(process *p)
         return false;
     for (size_t i = 0; i < p->count; i++)
         loop_free(p->server.loops[i]);
-    job_pool_free(p->server.jobs);
+    for (size_t kind = 0; kind < JOB_KINDS; kind++)
+        job_pool_free(p->server.jobs[kind]);
     return database_close(&p->server.database);
 }
 
@@ -276,6 +295,10 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     case SETTINGS_WRONG:
         return EXIT_USAGE;
+    }
+    if (!net_global_init()) {
+        fprintf(stderr, "cardboxd: libcurl cannot be used\n");
+        return EXIT_FAILURE;
     }
     p.server.set = &p.set;
     p.server.started_s = time(NULL);

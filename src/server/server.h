@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include "base/memory.h"
+#include "server/background/jobs.h"
 #include "server/auth/host.h"
 #include "server/batch/database.h"
 #include "server/stats.h"
@@ -34,7 +35,7 @@ typedef struct server_state {
     void (*wake)(struct loop *l); /* the function loop_wake; NULL: there are no loops yet */
     stats *stats;                 /* an element for each loop, then one for each helper thread */
     size_t stats_count;
-    struct job_pool *jobs;   /* the helper threads */
+    struct job_pool *jobs[JOB_KINDS]; /* the helper threads */
     atomic_size_t accepting; /* number of the loop that accepts connections; see acceptor.h */
     /* memory of bodies, rows, answers and arenas, which --memory-max limits */
     memory_budget memory;

@@ -35,10 +35,13 @@ typedef struct settings {
     long drain_timeout_ms;
     long transfers_max;         /* maximum number of running exports and imports */
     long project_transfers_max; /* maximum number of running exports and imports of one project */
-    long body_max;              /* bytes */
-    long response_max;          /* bytes */
-    long memory_max;            /* bytes; see server_state.memory */
-    long card_cache;            /* bytes; 0: none */
+    long ability_calls_max;     /* maximum number of running calls of registered abilities */
+    long project_ability_calls_max; /* the same of one project */
+    bool abilities_allow_private;
+    long body_max;     /* bytes */
+    long response_max; /* bytes */
+    long memory_max;   /* bytes; see server_state.memory */
+    long card_cache;   /* bytes; 0: none */
     bool read_only;
     long gc_interval_s; /* 0: never */
     long gc_warn_s;

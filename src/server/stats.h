@@ -17,7 +17,7 @@ typedef _Atomic(uint64_t) tally;
 /* Upper bounds of the numbers of routes and of http_errors. Assertions in the files of the two
  * tables compare the numbers with these bounds. */
 #define STATS_ROUTES_MAX 96
-#define STATS_FAULTS_MAX 32
+#define STATS_FAULTS_MAX 40
 
 /* The index in stats.requests at which requests without a route are counted. */
 #define STATS_NO_ROUTE STATS_ROUTES_MAX
@@ -84,12 +84,14 @@ typedef struct stats {
     tally batched[STATEMENT_COUNT];    /* number of batches that carried the statement */
     /* number of requests in all batches that carried the statement */
     tally members[STATEMENT_COUNT];
-    tally waiting;       /* number of requests in the queues */
-    tally jobs;          /* number of jobs that helper threads have begun */
-    tally jobs_open;     /* number of jobs that wait or run */
-    tally retries;       /* number of times that requests were queued again */
-    tally rows;          /* number of rows received from the database */
-    tally standby_reads; /* number of requests that a standby answered */
+    tally waiting;            /* number of requests in the queues */
+    tally jobs;               /* number of JOB_COMPUTE that helper threads have begun */
+    tally jobs_open;          /* number of jobs that wait or run */
+    tally ability_calls;      /* number of calls of registered abilities that were begun */
+    tally ability_calls_open; /* number of calls that wait or run */
+    tally retries;            /* number of times that requests were queued again */
+    tally rows;               /* number of rows received from the database */
+    tally standby_reads;      /* number of requests that a standby answered */
     /* with --standby-dsn: number of reads that were sent to the primary and not to a standby */
     tally standby_passed;
     char apart[64]; /* keeps the counters of two threads in different cache lines */

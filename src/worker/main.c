@@ -172,6 +172,7 @@ int main(int argc, char **argv)
     json_object_seed(0);                           /* before threads start */
     hide_memory();
     tools_init(&w.tools);
+    w.tools.allows_private = w.set.abilities_allow_private;
     if (!can_read_dsn(&w) || !read_tools(&w)) {
         status = EXIT_USAGE;
         goto done;

@@ -13,7 +13,7 @@
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
 #include "app/dev_dsn.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include "base/text.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
@@ -53,7 +53,12 @@ static const opt_spec SPECS[] = {
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
-           "abilities that the model may call, such as task:send; default none", 0, 0),
+           "abilities that the model may call, built-in or registered, such as task:send; default "
+           "none",
+           0, 0),
+    OPTION("abilities-allow-private", OPT_FLAG, abilities_allow_private,
+           "CARDBOX_ABILITIES_ALLOW_PRIVATE", NULL,
+           "call registered abilities at private, loopback and link-local addresses too", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
     OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
@@ -192,7 +197,7 @@ static bool check_settings(worker_settings *s, char *error, size_t size)
         return format_reason(error, size, "--project, --model-url and --model are needed");
     if (!slice_is_utf8(slice_of(s->model.name)))
         return format_reason(error, size, "--model must be UTF-8");
-    if (!net_is_url(s->model.url))
+    if (!net_is_url(s->model.url, true))
         return format_reason(error, size, "--model-url must be an http or https URL, not \"%s\"",
                              s->model.url);
     if (s->name == NULL) { /* workers that run at once need different names */

@@ -22,6 +22,7 @@ typedef struct worker_settings {
     const char *model_key_file;
     const char *tools; /* path of the tools file; NULL: none */
     const char *allow; /* abilities separated by commas; NULL: none */
+    bool abilities_allow_private;
     long concurrency;
     long max_iterations;
     long max_attempts;

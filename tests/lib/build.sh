@@ -28,7 +28,7 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        find src/app src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        find src/app src/outbound src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     elif [ "$(variant_build "$1")" = build ]; then
         echo build build/lib/public/libcardbox.a
     else
@@ -68,7 +68,7 @@ build_variant() { # VARIANT
         # shellcheck disable=SC2046
         make -k -j"$JOBS" BUILD="$build" "${settings[@]}" $(variant_targets "$1")
         status=$?
-        for folder in app server cli worker; do archive_folder "$build" "$folder"; done
+        for folder in app outbound server cli worker; do archive_folder "$build" "$folder"; done
         exit "$status"
     ) >"$log" 2>&1 9>"$build/.lock" &&
         printf 'built   %s (%s s)\n' "$build" "$(seconds_since "$started")" && return

@@ -22,15 +22,16 @@ FOLDERS = {
     "store": ("base", "model", "db"),
     "bus": ("base", "model", "db", "store"),
     "app": ("base",),
-    "server": ("base", "model", "db", "store", "bus", "app"),
-    "worker": ("base", "model", "db", "store", "bus", "app"),
+    "outbound": ("base", "model", "db", "store", "bus"),
+    "server": ("base", "model", "db", "store", "bus", "app", "outbound"),
+    "worker": ("base", "model", "db", "store", "bus", "app", "outbound"),
     "cli": ("base", "model", "db", "store", "bus", "app"),
 }
 
 # Outside headers that only some files may include.
 RESTRICTED_HEADERS = {
     "microhttpd.h": re.compile(r"src/server/net/"),
-    "curl/curl.h": re.compile(r"src/worker/model/net\.c$"),
+    "curl/curl.h": re.compile(r"src/outbound/net\.c$"),
     "libpq-fe.h": re.compile(r"(src/db/|src/store/|tests/)"),
     # libcardbox and cardboxd do not link it; <cardbox/jansson.h> is for programs that do.
     "jansson.h": re.compile(r"(src/app/json_text\.h$|include/cardbox/jansson\.h$|tests/)"),

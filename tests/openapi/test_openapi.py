@@ -184,6 +184,8 @@ ALL_BOXES = "/projects/{project_id}/boxes"
 TASK_STREAM = "/projects/{project_id}/tasks/{task_id}/stream"
 ABILITIES = "/projects/{project_id}/abilities"
 AN_ABILITY = ABILITIES + "/{ability_id}"
+MEMORY = {"description": "Finds what was said", "url": "http://127.0.0.1:9/", "outputSchema": {"pattern": "x"},
+          "inputSchema": {"type": "object", "required": ["topic"]}, "headers": {"X-Key": "k"}}
 A_CARD = "/projects/demo/cards/a"
 BOX_4 = "/projects/demo/boxes/" + BOX + "4"
 BOX_5 = "/projects/demo/boxes/" + BOX + "5"
@@ -283,6 +285,16 @@ REQUESTS = [
     ("GET", ABILITIES, "/projects/demo/abilities?x=1", None, 422),
     ("GET", AN_ABILITY, "/projects/demo/abilities/card:add", None, 200),
     ("GET", AN_ABILITY, "/projects/demo/abilities/card:fly", None, 404),
+    ("PUT", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", MEMORY, 200),
+    ("PUT", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", {**MEMORY, "inputSchema": {"type": "x"}}, 422),
+    ("PUT", AN_ABILITY, "/projects/demo/abilities/card:fly", MEMORY, 409),
+    ("PUT", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", {**MEMORY, "description": "x" * 65536}, 413),
+    ("GET", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", None, 200),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", {}, 422),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", {"topic": "birds"}, 502),
+    ("DELETE", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", None, 200),
+    ("DELETE", AN_ABILITY, "/projects/demo/abilities/mem:retrieve", None, 404),
+    ("DELETE", AN_ABILITY, "/projects/demo/abilities/card:get", None, 409),
     ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {"card_id": "demo-003-tools"}, 200),
     ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {"card_id": "no"}, 404),
     ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {}, 422),

@@ -21,6 +21,8 @@ EQUAL_ONLY = {
     "functions.release": "compared as numbers",
     "card_box_log.op": "told, never compared",
     "task_channels.channel": "told, never compared",
+    "abilities.description": "told, never compared",
+    "abilities.url": "told, never compared",
     "tokens.tenants": "searched for one that is the same only",
     "tokens.scopes": "searched for one that is the same only",
 }

@@ -22,7 +22,7 @@ from sql_statements import planner_settings, prepare  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
           "sessions", "session_lines", "session_append_keys",
-          "tasks", "messages", "calls", "task_events", "task_chunks")
+          "tasks", "messages", "calls", "task_events", "task_chunks", "abilities")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
 LATE_BOX = "'00000000-0000-0000-0000-000000011000'"
@@ -62,6 +62,11 @@ def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
 EXAMPLES = {
+    "abilities_get": [f"{TENANT}, '{{m:a7}}'", f"{TENANT}, '{{m:a7,m:a8,no:such}}'"],
+    "abilities_list": [TENANT],
+    "ability_delete": [f"{TENANT}, 'm:a7'"],
+    "ability_save": [f"{TENANT}, '{ability}', 'x', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200"
+                     for ability in ("m:a7", "m:new")],
     "box_create": [f"{TENANT}, {NEW}, {IDS}, '[]', NULL, false"],
     "box_delete": [f"{TENANT}, {BOX}"],
     "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",
@@ -154,6 +159,8 @@ EXAMPLES = {
 
 # What no worker runs, and why.
 NOT_OF_WORKERS = {
+    "ability_delete": "workers write no abilities",
+    "ability_save": "workers write no abilities",
     "session_delete": "workers delete no sessions",
     "tokens_changed": "workers know no tokens",
 }
@@ -176,6 +183,7 @@ NOT_PLANNED = {
 
 # Where sorting is right, and why. Nothing else may sort.
 SORTS = {
+    "abilities_list": "the abilities of one project, at most 200",
     "box_log": "the rows of one page, which the index gave in order already",
     "boxes_append": "what is given, by box; and the ids of one segment",
     "boxes_save": "the ids of one box",
@@ -324,6 +332,9 @@ SELECT t.tenant_id, t.task_id, i + 1, 'message', 'message-' || substr(t.task_id,
 INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)
 SELECT t.tenant_id, t.task_id, 'saying-' || substr(t.task_id, 6), i, '"x"'
   FROM cardbox.tasks t, generate_series(1, 4) AS i WHERE t.lease_owner IS NOT NULL;
+INSERT INTO cardbox.abilities (tenant_id, ability_id, description, input_schema, output_schema, url, headers, timeout_ms, unchecked)
+SELECT 'tenant-' || t, 'm:a' || i, 'x', '{}', '{}', 'http://x.test/', '{}', 1, '[]'
+  FROM generate_series(0, 99) AS t, generate_series(1, 190) AS i;
 """
 
 

@@ -11,7 +11,7 @@ import cardbox_test
 from cardbox_test import Postgres, as_role
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
-          "tasks", "messages", "calls", "task_events", "task_chunks", "task_channels")
+          "tasks", "messages", "calls", "task_events", "task_chunks", "task_channels", "abilities")
 BOX = "00000000-0000-7000-8000-000000000001"
 ROLE = f"worker_{os.getpid()}"
 
@@ -55,6 +55,7 @@ def database():
         pg.psql(dsn, f"INSERT INTO cardbox.calls VALUES ('{tenant}', 'same', 'same', 'card:get', '\"\"', 'pending', "
                      "'\"\"', 1, 1, 'same-1', NULL, 1)")
         pg.psql(dsn, f"INSERT INTO cardbox.task_chunks VALUES ('{tenant}', 'same', 'next', 1, '\"\"')")
+        pg.psql(dsn, f"SELECT cardbox.save_ability('{tenant}', 'm:same', '', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200)")
         pg.psql(dsn, f"INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, created_at) VALUES ('{tenant}', 'same', 1, '1', now())")
     return dsn
 

@@ -16,14 +16,23 @@
 #include "server/background/jobs.h"
 #include "server/response/http_error.h"
 
-enum { REQUESTS_MAX = 400, LOOPS = 2, OF_PROJECT = 64, IN_ALL = 256, PATIENCE_MS = 120000 };
+enum {
+    REQUESTS_MAX = 400,
+    LOOPS = 2,
+    OF_PROJECT = 64,
+    IN_ALL = 256,
+    CALLS = 4,
+    CALLS_OF_PROJECT = 3,
+    PATIENCE_MS = 120000
+};
 
 static settings set;
 static server_state server;
-static stats counts[16];
+static stats counts[32];
 static request requests[REQUESTS_MAX];
 static bool resumed[REQUESTS_MAX], gone[REQUESTS_MAX];
-static job_pool *pool;
+static job_pool *pools[JOB_KINDS];
+static job_kind kind; /* the pool of add() */
 static jobs of_loop, *const all = &of_loop;
 static int wake_fd;
 static sem_t gate;
@@ -76,7 +85,7 @@ static bool add(size_t number, const char *tenant, job_work how)
     r->jobs = all;
     r->match.params[0] = slice_of(tenant);
     request_set_state(r, REQUEST_WORKING);
-    return jobs_add(r, how, note_done, r);
+    return jobs_add(r, kind, how, note_done, r);
 }
 
 static unsigned status(size_t number)
@@ -119,7 +128,11 @@ static void open_gate(size_t count)
 static int set_up(void **state)
 {
     (void)state;
-    set = (settings){.loops = LOOPS, .database_timeout_ms = PATIENCE_MS, .memory_max = 64L << 20};
+    set = (settings){.loops = LOOPS,
+                     .database_timeout_ms = PATIENCE_MS,
+                     .memory_max = 64L << 20,
+                     .ability_calls_max = CALLS,
+                     .project_ability_calls_max = CALLS_OF_PROJECT};
     server.set = &set;
     memset(counts, 0, sizeof(counts));
     memset(resumed, 0, sizeof(resumed));
@@ -128,9 +141,11 @@ static int set_up(void **state)
     sem_init(&gate, 0, 0);
     loop_thread = pthread_self();
     wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pool = job_pool_new(&set, counts);
-    of_loop = (jobs){.pool = pool, .stats = &counts[0], .wake_fd = wake_fd};
-    return wake_fd < 0 || pool == NULL;
+    kind = JOB_COMPUTE;
+    pools[JOB_COMPUTE] = job_pool_new(&set, JOB_COMPUTE, counts + LOOPS);
+    pools[JOB_CALL] = job_pool_new(&set, JOB_CALL, counts + LOOPS + 8);
+    of_loop = (jobs){.pools = pools, .stats = &counts[0], .wake_fd = wake_fd};
+    return wake_fd < 0 || pools[JOB_COMPUTE] == NULL || pools[JOB_CALL] == NULL;
 }
 
 static int tear_down(void **state)
@@ -143,7 +158,8 @@ static int tear_down(void **state)
         if (requests[i].server != NULL)
             request_clear(&requests[i]);
     memset(requests, 0, sizeof(requests));
-    job_pool_free(pool);
+    for (size_t i = 0; i < JOB_KINDS; i++)
+        job_pool_free(pools[i]);
     sem_destroy(&gate);
     close(wake_fd);
     return left_over;
@@ -171,7 +187,7 @@ static void test_work_is_done_in_a_thread(void **state)
 /* The thread may not touch what is the loop's: an answer wakes the connection there. */
 static void test_project_leaves_a_thread(void **state)
 {
-    size_t threads = job_threads(&set), several = 10;
+    size_t threads = job_threads(&set, JOB_COMPUTE), several = 10;
     (void)state;
     for (size_t i = 0; i < several; i++)
         assert_true(add(i, "a", work_later));
@@ -186,7 +202,7 @@ static void test_project_leaves_a_thread(void **state)
 
 static void test_places_are_bounded(void **state)
 {
-    size_t threads = job_threads(&set), number = 0, waiting = 0;
+    size_t threads = job_threads(&set, JOB_COMPUTE), number = 0, waiting = 0;
     const char *tenants[IN_ALL / OF_PROJECT] = {"a", "b", "c", "d"};
     (void)state;
     for (; number < threads - 1; number++)
@@ -212,7 +228,7 @@ static void test_places_are_bounded(void **state)
 
 static void test_client_left(void **state)
 {
-    size_t threads = job_threads(&set);
+    size_t threads = job_threads(&set, JOB_COMPUTE);
     (void)state;
     for (size_t i = 0; i < threads; i++)
         assert_true(add(i, "a", work_later)); /* the last one waits */
@@ -232,7 +248,7 @@ static void test_client_left(void **state)
 
 static void test_time_is_over(void **state)
 {
-    size_t threads = job_threads(&set);
+    size_t threads = job_threads(&set, JOB_COMPUTE);
     (void)state;
     for (size_t i = 0; i < threads; i++)
         assert_true(add(i, "a", work_later));
@@ -247,7 +263,7 @@ static void test_time_is_over(void **state)
 
 static void test_server_stops(void **state)
 {
-    size_t threads = job_threads(&set);
+    size_t threads = job_threads(&set, JOB_COMPUTE);
     (void)state;
     for (size_t i = 0; i < threads; i++)
         assert_true(add(i, "a", work_later));
@@ -262,6 +278,50 @@ static void test_server_stops(void **state)
     }
     await_answers(0, threads - 1);
     assert_int_equal(atomic_load(&given_up), threads - 1);
+}
+
+/* --- calls of abilities --- */
+
+/* None waits: each of those that are let in has a thread, whatever the others do. */
+static void test_calls_are_bounded(void **state)
+{
+    (void)state;
+    kind = JOB_CALL;
+    for (size_t i = 0; i < CALLS_OF_PROJECT; i++)
+        assert_true(add(i, "a", work_later));
+    await_begun(CALLS_OF_PROJECT);
+    assert_false(add(CALLS_OF_PROJECT, "a", work_later));
+    assert_int_equal(status(CALLS_OF_PROJECT), 503);
+    assert_true(add(CALLS_OF_PROJECT + 1, "b", work_later));
+    await_begun(CALLS);
+    assert_false(add(CALLS_OF_PROJECT + 2, "b", work_later));
+    assert_int_equal(tally_get(&counts[0].ability_calls_open), CALLS);
+    kind = JOB_COMPUTE; /* which has threads of its own */
+    assert_true(add(CALLS_OF_PROJECT + 3, "a", work_now));
+    await_answers(CALLS_OF_PROJECT + 3, CALLS_OF_PROJECT + 4);
+    open_gate(CALLS);
+    await_answers(0, CALLS_OF_PROJECT);
+    kind = JOB_CALL;
+    assert_true(add(CALLS_OF_PROJECT + 4, "a", work_now));
+    await_answers(CALLS_OF_PROJECT + 4, CALLS_OF_PROJECT + 5);
+}
+
+/* The time limit of the database does not end a call. */
+static void test_calls_have_their_own_time(void **state)
+{
+    (void)state;
+    kind = JOB_CALL;
+    set.database_timeout_ms = 1;
+    assert_true(add(0, "a", work_later));
+    await_begun(1);
+    for (int64_t end_ms = clock_ms() + 600; clock_ms() < end_ms;)
+        turn();
+    assert_false(atomic_load(&requests[0].job.given_up));
+    gone[0] = true;
+    while (!atomic_load(&requests[0].job.given_up))
+        turn();
+    open_gate(1);
+    await_answers(0, 1);
 }
 
 /* --- it asks for a statement --- */
@@ -296,6 +356,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_client_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_time_is_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_server_stops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_have_their_own_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_statement_is_asked_for_by_the_loop, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -672,7 +672,7 @@ def test_wrong_usage():
     project = Project()
     base = ["--dsn", project.dsn, "--project", "acme", "--model-url", "http://127.0.0.1:1", "--model", "x"]
     cases = {"needed": base[:4], "http or https": [*base[:5], "ftp://x", *base[6:]],
-             "no ability": [*base, "--allow-abilities", "no:such"], "cannot be read: No such file": [*base, "--tools", "/no/such"],
+             "no ability": [*base, "--allow-abilities", "card:fly"], "cannot be read: No such file": [*base, "--tools", "/no/such"],
              "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
              "empty or too long": [*base, "--project", "a,,b"],
              "no plain text": [*base, "--project", "a\tb"],

@@ -210,9 +210,12 @@ static bool check_types(schema_run *run, scan_value argument, const schema_locat
 static bool check_names(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value item;
+    size_t count = 0;
     bool is_valid = argument.kind == SCAN_ARRAY;
-    for (scan_walk walk = scan_enter(argument); is_valid && scan_element(&walk, &item);)
+    for (scan_walk walk = scan_enter(argument); is_valid && scan_element(&walk, &item); count++)
         is_valid = item.kind == SCAN_STRING;
+    if (is_valid && count > SCHEMA_PROPERTIES_MAX)
+        return schema_refuse(run, at, "has over %d names", SCHEMA_PROPERTIES_MAX);
     return is_valid || schema_refuse(run, at, "is not a list of names");
 }
 
@@ -342,7 +345,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
     schema_errors errors = {0};
     if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
         return error_json(err, "the schema", &error);
-    schema_run run = {root, &errors, false, 0, NULL, false, unchecked};
+    schema_run run = {.root = root, .errors = &errors, .unchecked = unchecked};
     if (check_schema(&run, root, &(schema_location){NULL, {NULL, 0}, 0, 0}))
         return CARDBOX_OK;
     return schema_status(&errors, err);

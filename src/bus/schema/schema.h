@@ -25,14 +25,24 @@
  * that refers to itself. */
 #define SCHEMA_DEPTH_MAX 64
 
-/* Maximum number of properties of one schema. The validation records in a bit set which properties
- * it has seen. */
+/* Maximum number of properties and of required names of one schema. The validation records in a bit
+ * set which properties it has seen. */
 #define SCHEMA_PROPERTIES_MAX 256
 
 /* Maximum number of checks of a value against a schema in one validation, because nested
  * alternatives multiply. A server's loop is blocked for about 50 ms by this number of checks. The
  * largest inputs of abilities, 10,000 ids or 1,000 cards, need about a tenth of this number. */
 #define SCHEMA_STEPS_MAX 100000
+
+/* The same for SCHEMA_PATIENT: enough for 4 MiB of small numbers. Such a validation also ends when
+ * it has taken SCHEMA_PATIENT_MS, because a single check may be slow. */
+#define SCHEMA_STEPS_PATIENT 5000000
+#define SCHEMA_PATIENT_MS    5000
+
+/* Options of a validation. SCHEMA_NULL_IS_ABSENT: a member that is not required may be null,
+ * whatever its schema. SCHEMA_PATIENT: the caller is not a loop, so the validation may take long.
+ */
+enum { SCHEMA_EXACT = 0, SCHEMA_NULL_IS_ABSENT = 1, SCHEMA_PATIENT = 2 };
 
 /* Returns CARDBOX_OK if a text is a valid schema. Otherwise returns CARDBOX_INVALID with the
  * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Appends the names
@@ -57,9 +67,8 @@ typedef struct schema_errors {
 
 /* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
  * the errors in `out`, which may be NULL, and in the message. A known member that occurs twice is
- * an error. If `null_is_absent` is set, a member that is not required may be null, whatever its
- * schema. */
+ * an error. `options` is a sum of SCHEMA_... */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
-                               bool null_is_absent, cardbox_error *err);
+                               unsigned options, cardbox_error *err);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include "base/clock.h"
 #include "bus/schema/schema_internal.h"
 #include "base/errors.h"
 
@@ -386,6 +387,8 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
         return schema_refuse(run, at, "nothing is allowed here");
     if (run->depth >= SCHEMA_DEPTH_MAX)
         return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
+    if (run->deadline_ms > 0 && clock_ms() >= run->deadline_ms)
+        *run->steps = 0;
     if (*run->steps == 0)
         return false;
     --*run->steps;
@@ -396,20 +399,27 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
 }
 
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
-                               bool null_is_absent, cardbox_error *err)
+                               unsigned options, cardbox_error *err)
 {
     schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
-    size_t steps = SCHEMA_STEPS_MAX;
+    const bool is_patient = (options & SCHEMA_PATIENT) != 0;
+    const size_t most = is_patient ? SCHEMA_STEPS_PATIENT : SCHEMA_STEPS_MAX;
+    size_t steps = most;
     errors->count = errors->more = 0;
     const schema_location top = {NULL, {NULL, 0}, 0, 0};
-    schema_run run = {schema, errors, true, 0, &steps, null_is_absent, NULL};
+    schema_run run = {.root = schema,
+                      .errors = errors,
+                      .all = true,
+                      .steps = &steps,
+                      .deadline_ms = is_patient ? clock_ms() + SCHEMA_PATIENT_MS : 0,
+                      .null_is_absent = (options & SCHEMA_NULL_IS_ABSENT) != 0};
     bool is_valid = validate(&run, schema, value, &top);
     if (steps > 0 && is_valid)
         return CARDBOX_OK;
     if (steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
-        schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
-                      SCHEMA_STEPS_MAX);
+        schema_refuse(&run, &top, "needs over %zu steps%s to check, send less at once", most,
+                      is_patient ? " or some seconds" : "");
     }
     return schema_status(errors, err);
 }

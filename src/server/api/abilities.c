@@ -1,8 +1,8 @@
 /*
  * abilities.c: lists, describes and invokes abilities. The functions of src/bus read the input and
- * write the output of an ability, and this file queues the statements of the ability. Handlers of
- * other routes that answer with the output of an ability read their request into the plan of the
- * ability.
+ * write the output of a built-in ability, and this file queues the statements of the ability.
+ * Handlers of other routes that answer with the output of a built-in ability read their request
+ * into the plan of the ability. registered.c and ability_calls.c have the registered abilities.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
@@ -15,37 +15,52 @@ route_scope ability_scope(const request *r)
         [BUS_READ] = SCOPE_READ, [BUS_WRITE] = SCOPE_WRITE, [BUS_TASKS] = SCOPE_TASKS};
     if (r->match.route->scope != SCOPE_ABILITY)
         return r->match.route->scope;
-    const bus_ability *ability = bus_find(r->match.params[1]);
-    return ability == NULL ? SCOPE_READ : SCOPES[ability->scope];
+    const slice id = r->match.params[1];
+    const bus_ability *ability = bus_find(id);
+    if (ability == NULL)
+        return registered_is_possible(id) ? SCOPES[REGISTERED_SCOPE] : SCOPE_READ;
+    return SCOPES[ability->scope];
 }
 
-static const bus_ability *find_ability(request *r)
+bool handler_no_ability(request *r)
 {
-    const bus_ability *ability = bus_find(r->match.params[1]);
-    if (ability == NULL)
-        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists them",
-                        "there is no ability %.*s", (int)slice_cut(r->match.params[1], 80),
-                        r->match.params[1].ptr);
-    return ability;
+    const slice id = r->match.params[1];
+    return http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists them",
+                           "there is no ability %.*s", (int)slice_cut(id, 80), id.ptr);
 }
 
 /* --- descriptions --- */
 
-void handle_abilities_list(request *r)
+static void list_params(params *p, const void *keys)
 {
-    if (!handler_no_query(r))
-        return;
-    describe_all(request_body(r));
+    params_text(p, request_tenant(keys));
+}
+
+static void answer_list(request *r, const batch_rows *found)
+{
+    describe_all(request_body(r), found->rows);
     request_tag(r, 0);
     request_finish(r);
 }
 
+void handle_abilities_list(request *r)
+{
+    if (handler_no_query(r))
+        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_abilities_list, list_params, r,
+                             answer_list);
+}
+
 void handle_ability_get(request *r)
 {
-    const bus_ability *ability = handler_no_query(r) ? find_ability(r) : NULL;
-    if (ability == NULL)
+    const bus_ability *ability = bus_find(r->match.params[1]);
+    if (!handler_no_query(r))
         return;
-    describe_whole(request_body(r), ability);
+    if (ability == NULL) {
+        handler_describe_registered(r);
+        return;
+    }
+    const ability_view view = view_built_in(ability);
+    describe_whole(request_body(r), &view);
     request_tag(r, 0);
     request_finish(r);
 }
@@ -129,16 +144,20 @@ static bool check_names(request *r)
                            "characters or blanks");
 }
 
-static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
+static bool read_input(request *r, scan_value *input)
+{
+    scan_error reason;
+    slice body = buf_as_slice(&r->body);
+    *input = (scan_value){SCAN_NONE, {NULL, 0}};
+    return body.len == 0 || scan_check(body, BUS_DEPTH_MAX, input, NULL, &reason) ||
+           http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "the body is not valid JSON at byte %zu: %s", reason.position,
+                           reason.message);
+}
+
+static bool begin_call(request *r, bus_call *call, const bus_ability *ability, scan_value input)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    scan_error reason;
-    scan_value input = {SCAN_NONE, {NULL, 0}};
-    slice body = buf_as_slice(&r->body);
-    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason))
-        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                               "the body is not valid JSON at byte %zu: %s", reason.position,
-                               reason.message);
     r->plan = call;
     r->drop_plan = drop_call;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
@@ -149,11 +168,20 @@ static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
 
 void handle_ability_invoke(request *r)
 {
-    const bus_ability *ability = find_ability(r);
-    bus_call *call = NULL;
-    if (ability != NULL && check_names(r) && handler_no_query(r))
-        call = handler_take(r, 1, sizeof(*call));
-    if (call == NULL || !begin_call(r, call, ability))
+    const bus_ability *ability = bus_find(r->match.params[1]);
+    scan_value input;
+    if (ability == NULL && !registered_is_possible(r->match.params[1])) {
+        handler_no_ability(r);
+        return;
+    }
+    if (!check_names(r) || !handler_no_query(r) || !read_input(r, &input))
+        return;
+    if (ability == NULL) {
+        handler_invoke_registered(r, input);
+        return;
+    }
+    bus_call *call = handler_take(r, 1, sizeof(*call));
+    if (call == NULL || !begin_call(r, call, ability, input))
         return;
     r->ticket.replayable = call->again;
     r->ticket.has_new_ids = true; /* the ability may make new ids, such as the id of a task */

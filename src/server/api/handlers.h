@@ -22,6 +22,7 @@ request_handler handle_box_get, handle_box_cards, handle_boxes_get, handle_boxes
 request_handler handle_box_create, handle_box_append, handle_box_replace, handle_box_fork;
 request_handler handle_box_seal, handle_box_delete, handle_box_log, handle_box_context;
 request_handler handle_abilities_list, handle_ability_get, handle_ability_invoke;
+request_handler handle_ability_put, handle_ability_delete;
 request_handler handle_task_stream;
 request_handler handle_sessions_list, handle_session_create, handle_session_get;
 request_handler handle_session_append, handle_session_delete, handle_session_fork;
@@ -29,8 +30,8 @@ request_handler handle_session_move_head, handle_session_export, handle_session_
 request_handler handle_entries_list, handle_entry_get;
 request_handler handle_session_diff, handle_session_context;
 
-/* Returns the scope that a token needs: that of the route, or of the ability in the path. For an
- * ability that does not exist, the scope is `read`. */
+/* Returns the scope that a token needs: that of the route, or of the ability in the path. The scope
+ * of an ability that can't exist is `read`. */
 route_scope ability_scope(const request *r);
 
 /* True if /readyz answers 200: the server is not stopping, no connection to the primary fails the
@@ -97,6 +98,20 @@ void *handler_ability_plan(request *r, const char *ability_id);
 /* Runs the statements of the ability and answers with its output. A failure is answered in the
  * error format of the route. */
 void handler_run_ability(request *r);
+
+/* Answers 404, because the project has no ability with the id in the path. Returns false. */
+bool handler_no_ability(request *r);
+
+/* Queues the request for the statement abilities_get, with the id in the path. If no registered
+ * ability can have this id, answers 404. */
+void handler_queue_registered(request *r, batch_render render);
+
+/* Answers with the description of the registered ability in the path. */
+void handler_describe_registered(request *r);
+
+/* Invokes the registered ability in the path, and answers with its output. `input` must be valid as
+ * long as the request; kind SCAN_NONE means {}. */
+void handler_invoke_registered(request *r, scan_value input);
 
 /* Defines a function for handler_queue_single that passes the keys to `store_function`. */
 #define HANDLER_PARAMS(name, store_function)                                                       \

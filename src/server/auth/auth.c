@@ -93,6 +93,7 @@ static bool allows(const token *t, const request *r)
 static void remember_token(request *r, const token *t)
 {
     r->token_id = t->id;
+    r->is_admin = (t->scopes & TOKEN_ADMIN) != 0;
     r->token_expires_ms = t->expires_ms;
     r->token_changes = r->tokens->changes;
 }
@@ -106,7 +107,8 @@ bool auth_check(request *r, const headers *h)
         answer_not_ready(r);
         return false;
     }
-    if (server->set->insecure_no_auth)
+    r->is_admin = server->set->insecure_no_auth;
+    if (r->is_admin)
         return true;
     slice secret = secret_of(h);
     const token_list *list = token_store_current(server->tokens, r->tokens);

@@ -1,7 +1,7 @@
 /*
- * jobs.c: all loops share one queue of jobs. A free thread starts the oldest job of the project
- * with the fewest running jobs, and one project can't occupy all threads. A loop and a helper
- * thread do not work on a request at the same time.
+ * jobs.c: all loops share the queue of jobs of a pool. A free thread starts the oldest job of the
+ * project with the fewest running jobs, and one project can't occupy all threads. A loop and a
+ * helper thread do not work on a request at the same time.
  */
 #include "server/background/jobs.h"
 #include <assert.h>
@@ -15,13 +15,21 @@
 #include "server/response/http_error.h"
 
 enum {
-    THREADS_MOST = 8,
-    WAITING_MOST = 256,      /* maximum number of waiting jobs of all projects */
-    WAITING_OF_PROJECT = 64, /* maximum number of waiting jobs of one project */
-    NICE = 5,                /* nice value of the helper threads, so that loops have priority */
+    THREADS_MOST = 8, /* for JOB_COMPUTE */
+    NICE = 5,         /* nice value of the helper threads, so that loops have priority */
     /* time between two checks whether clients have left and whether requests are out of time */
     CHECK_MS = 250
 };
+
+/* The limits of a pool and its messages. */
+typedef struct pool_limits {
+    size_t most, of_project;   /* maximum number of jobs of all projects, and of one project */
+    bool counts_running;       /* false: only waiting jobs count */
+    size_t running_of_project; /* maximum number of running jobs of one project */
+    bool has_own_deadline;     /* true: jobs do not end because of --database-timeout-ms */
+    http_error error;          /* the answer if a limit is reached */
+    const char *full, *full_of_project;
+} pool_limits;
 
 typedef struct job_thread {
     job_pool *pool;
@@ -32,12 +40,14 @@ typedef struct job_thread {
 } job_thread;
 
 struct job_pool {
+    job_kind kind;
+    pool_limits limits;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     TAILQ_HEAD(, request) queue;
     size_t waiting;
     bool ends;
-    size_t count;
+    size_t most, count; /* maximum number of threads, and number of started threads */
     job_thread thread[];
 };
 
@@ -61,6 +71,14 @@ static size_t waiting_of(const job_pool *p, slice tenant)
     return count;
 }
 
+static size_t running(const job_pool *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        count += p->thread[i].request != NULL;
+    return count;
+}
+
 static void unlink_waiting(job_pool *p, request *r)
 {
     TAILQ_REMOVE(&p->queue, r, job.in_queue);
@@ -70,7 +88,7 @@ static void unlink_waiting(job_pool *p, request *r)
 static request *choose_job(const job_pool *p)
 {
     request *r, *best = NULL;
-    size_t fewest = p->count - 1; /* a project gets at most all threads but one */
+    size_t fewest = p->limits.running_of_project;
     TAILQ_FOREACH(r, &p->queue, job.in_queue)
     {
         size_t running = running_of(p, request_tenant(r));
@@ -119,7 +137,7 @@ static void *run_jobs(void *arg)
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     while ((r = await_job(t)) != NULL) {
         r->stats = t->stats;
-        tally_add(&t->stats->jobs, 1);
+        tally_add(t->pool->kind == JOB_CALL ? &t->stats->ability_calls : &t->stats->jobs, 1);
         r->job.work(r, r->job.arg);
         finish_job(t, r);
     }
@@ -128,9 +146,32 @@ static void *run_jobs(void *arg)
 
 /* --- the pool --- */
 
-size_t job_threads(const settings *set)
+size_t job_threads(const settings *set, job_kind kind)
 {
+    if (kind == JOB_CALL)
+        return (size_t)set->ability_calls_max;
     return set->loops < THREADS_MOST ? (size_t)set->loops + 1 : THREADS_MOST;
+}
+
+static pool_limits limits_of(const settings *set, job_kind kind)
+{
+    size_t threads = job_threads(set, kind), own = (size_t)set->project_ability_calls_max;
+    if (kind == JOB_CALL)
+        return (pool_limits){.most = threads,
+                             .of_project = own,
+                             .counts_running = true,
+                             .running_of_project = own,
+                             .has_own_deadline = true,
+                             .error = HTTP_ERROR_CALLS_FULL,
+                             .full = "too many calls of registered abilities are running",
+                             .full_of_project = "too many calls of registered abilities of this "
+                                                "project are running"};
+    return (pool_limits){.most = 256,
+                         .of_project = 64,
+                         .running_of_project = threads - 1,
+                         .error = HTTP_ERROR_JOBS_FULL,
+                         .full = "too many large requests are waiting",
+                         .full_of_project = "too many large requests of this project are waiting"};
 }
 
 static void end_threads(job_pool *p)
@@ -153,25 +194,42 @@ void job_pool_free(job_pool *p)
     free(p);
 }
 
-job_pool *job_pool_new(const settings *set, stats *all)
+/* Starts a thread, for which t->stats is set. The caller holds the lock or is the only user. */
+static bool start_thread(job_pool *p)
 {
-    size_t count = job_threads(set), started = 0;
-    job_pool *p = calloc(1, sizeof(*p) + count * sizeof(p->thread[0]));
+    job_thread *t = &p->thread[p->count];
+    if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
+        return false;
+    p->count++;
+    return true;
+}
+
+/* The threads of JOB_CALL are started when they are first needed: a server may have no calls. */
+static bool start_threads(job_pool *p)
+{
+    bool started = true;
+    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
+    while (p->kind == JOB_COMPUTE && started && p->count < p->most)
+        started = start_thread(p);
+    pthread_mutex_unlock(&p->lock);
+    return started;
+}
+
+job_pool *job_pool_new(const settings *set, job_kind kind, stats *of_threads)
+{
+    size_t most = job_threads(set, kind);
+    job_pool *p = calloc(1, sizeof(*p) + most * sizeof(p->thread[0]));
     if (p == NULL)
         return NULL;
+    p->kind = kind;
+    p->limits = limits_of(set, kind);
+    p->most = most;
+    for (size_t i = 0; i < most; i++)
+        p->thread[i] = (job_thread){.pool = p, .stats = &of_threads[i]};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TAILQ_INIT(&p->queue);
-    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
-    for (; started < count; started++) {
-        job_thread *t = &p->thread[started];
-        *t = (job_thread){.pool = p, .stats = &all[(size_t)set->loops + started]};
-        if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
-            break;
-    }
-    p->count = started;
-    pthread_mutex_unlock(&p->lock);
-    if (started == count)
+    if (start_threads(p))
         return p;
     job_pool_free(p);
     return NULL;
@@ -184,15 +242,26 @@ bool jobs_are_open(const jobs *all)
     return !LIST_EMPTY(&all->requests);
 }
 
+static tally *open_jobs(jobs *all, const request *r)
+{
+    return r->job.pool->kind == JOB_CALL ? &all->stats->ability_calls_open : &all->stats->jobs_open;
+}
+
 /* Returns an error message if the queue is full, or else NULL. */
 static const char *enqueue(job_pool *p, request *r)
 {
     const char *full = NULL;
+    const pool_limits *limits = &p->limits;
+    slice tenant = request_tenant(r);
     pthread_mutex_lock(&p->lock);
-    if (p->waiting >= WAITING_MOST)
-        full = "too many large requests are waiting";
-    else if (waiting_of(p, request_tenant(r)) >= WAITING_OF_PROJECT)
-        full = "too many large requests of this project are waiting";
+    size_t counted = p->waiting + (limits->counts_running ? running(p) : 0);
+    size_t own = waiting_of(p, tenant) + (limits->counts_running ? running_of(p, tenant) : 0);
+    if (counted >= limits->most)
+        full = limits->full;
+    else if (own >= limits->of_project)
+        full = limits->full_of_project;
+    else if (p->count < p->most && counted == p->count && !start_thread(p))
+        full = "no helper thread can be started";
     if (full == NULL) {
         r->job.state = JOB_WAITING;
         TAILQ_INSERT_TAIL(&p->queue, r, job.in_queue);
@@ -203,30 +272,35 @@ static const char *enqueue(job_pool *p, request *r)
     return full;
 }
 
-bool jobs_add(request *r, job_work work, job_work done, void *arg)
+bool jobs_add(request *r, job_kind kind, job_work work, job_work done, void *arg)
 {
     jobs *all = r->jobs;
+    job_pool *pool = all->pools[kind];
     if (r->state == REQUEST_SUSPENDED)
         r->host->hold(r);
     else
         request_set_state(r, REQUEST_SUSPENDED);
-    r->job =
-        (job){.in_thread = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
-    const char *full = enqueue(all->pool, r);
+    r->job = (job){.in_thread = true,
+                   .pool = pool,
+                   .since_ms = clock_ms(),
+                   .work = work,
+                   .done = done,
+                   .arg = arg};
+    const char *full = enqueue(pool, r);
     if (full == NULL) {
         LIST_INSERT_HEAD(&all->requests, r, job.of_loop);
-        tally_add(&all->stats->jobs_open, 1);
+        tally_add(open_jobs(all, r), 1);
         return true;
     }
     r->job.in_thread = false;
-    return http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
+    return http_error_send(r, pool->limits.error, NULL, "%s", full);
 }
 
 static void return_to_loop(jobs *all, request *r)
 {
     job was = r->job;
     LIST_REMOVE(r, job.of_loop);
-    tally_sub(&all->stats->jobs_open, 1);
+    tally_sub(open_jobs(all, r), 1);
     r->stats = all->stats;
     r->job = (job){.in_thread = false};
     if (was.done != NULL)
@@ -235,21 +309,21 @@ static void return_to_loop(jobs *all, request *r)
         batcher_add(r->batcher, r);
 }
 
-static job_state state_of(const jobs *all, const request *r)
+static job_state state_of(const request *r)
 {
-    pthread_mutex_lock(&all->pool->lock);
+    pthread_mutex_lock(&r->job.pool->lock);
     job_state state = r->job.state;
-    pthread_mutex_unlock(&all->pool->lock);
+    pthread_mutex_unlock(&r->job.pool->lock);
     return state;
 }
 
-static bool remove_if_waiting(const jobs *all, request *r)
+static bool remove_if_waiting(request *r)
 {
-    pthread_mutex_lock(&all->pool->lock);
+    pthread_mutex_lock(&r->job.pool->lock);
     bool waited = r->job.state == JOB_WAITING;
     if (waited)
-        unlink_waiting(all->pool, r);
-    pthread_mutex_unlock(&all->pool->lock);
+        unlink_waiting(r->job.pool, r);
+    pthread_mutex_unlock(&r->job.pool->lock);
     return waited;
 }
 
@@ -258,7 +332,7 @@ static bool remove_if_waiting(const jobs *all, request *r)
 static void give_up_job(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);
-    if (!remove_if_waiting(all, r))
+    if (!remove_if_waiting(r))
         return;
     return_to_loop(all, r);
     http_error_send(r, what, NULL, "%s", why);
@@ -268,7 +342,8 @@ static void check_client(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))
         give_up_job(all, r, HTTP_ERROR_CLIENT_LEFT, "the client seems to have left");
-    else if (now_ms - r->job.since_ms >= r->server->set->database_timeout_ms)
+    else if (!r->job.pool->limits.has_own_deadline &&
+             now_ms - r->job.since_ms >= r->server->set->database_timeout_ms)
         give_up_job(all, r, HTTP_ERROR_TIMEOUT,
                     "no helper thread was free in time, because of other large requests");
 }
@@ -290,7 +365,7 @@ void jobs_tick(jobs *all, int64_t now_ms)
         all->due_ms = now_ms + CHECK_MS;
     for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
         next = LIST_NEXT(r, job.of_loop);
-        if (state_of(all, r) == JOB_DONE)
+        if (state_of(r) == JOB_DONE)
             resume_request(all, r);
         else if (is_check_due)
             check_client(all, r, now_ms);
@@ -306,7 +381,7 @@ void jobs_abort(jobs *all)
 {
     for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
         next = LIST_NEXT(r, job.of_loop);
-        if (state_of(all, r) == JOB_DONE)
+        if (state_of(r) == JOB_DONE)
             resume_request(all, r);
         else
             give_up_job(all, r, HTTP_ERROR_STOPPING, "the server is stopping");

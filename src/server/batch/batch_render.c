@@ -79,7 +79,7 @@ void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine)
         return;
     }
     of->batch = batch;
-    if (jobs_add(r, render, end_render_job, of))
+    if (jobs_add(r, JOB_COMPUTE, render, end_render_job, of))
         batch_ref(batch);
     else
         free(of);

@@ -171,7 +171,8 @@ static bool check_path(request *r)
 
 static bool is_change(const request *r)
 {
-    return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS;
+    return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS ||
+           (r->scope == SCOPE_ADMIN && r->match.route->method[0] != 'G');
 }
 
 static bool check_writable(request *r)
@@ -381,7 +382,7 @@ void http_work(exchange *x)
     else if (!buf_ok(&r->body))
         http_error_send_no_memory(r);
     else if (r->body.len >= JOB_BODY_LEAST)
-        jobs_add(r, handle_in_thread, NULL, NULL);
+        jobs_add(r, JOB_COMPUTE, handle_in_thread, NULL, NULL);
     else
         r->match.route->handle(r);
 }

@@ -122,6 +122,7 @@ typedef struct request {
     size_t answer_held; /* bytes of the answer's body that are counted in server.memory */
     int64_t started_ms, started_us;
     int64_t token_id; /* id of the token of the request; 0: no token was needed */
+    bool is_admin;    /* the token has the scope admin, or no token was needed */
     int64_t token_expires_ms;
     unsigned token_changes; /* number of the list of tokens with which the token was checked */
     answer answer;

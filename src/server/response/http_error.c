@@ -45,6 +45,7 @@ static const struct {
     [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "queue_full", "Retry-After", "1"},
     [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "transfers_full", "Retry-After", "5"},
     [HTTP_ERROR_JOBS_FULL] = {503, "unavailable", "jobs_full", "Retry-After", "1"},
+    [HTTP_ERROR_CALLS_FULL] = {503, "unavailable", "ability_calls_full", "Retry-After", "1"},
     [HTTP_ERROR_BODIES_FULL] = {503, "unavailable", "bodies_full", "Retry-After", "1"},
     [HTTP_ERROR_ANSWERS_FULL] = {503, "unavailable", "answers_full", "Retry-After", "1"},
     [HTTP_ERROR_CLIENT_LEFT] = {503, "unavailable", "client_left", "Retry-After", "1"},
@@ -56,6 +57,8 @@ static const struct {
     [HTTP_ERROR_ABILITY_CONFLICT] = {409, "error", "ability_conflict", NULL, NULL},
     [HTTP_ERROR_ABILITY_GONE] = {410, "error", "ability_gone", NULL, NULL},
     [HTTP_ERROR_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL, NULL},
+    [HTTP_ERROR_ABILITY_FAILED] = {502, "unknown_failure", "ability_failed", NULL, NULL},
+    [HTTP_ERROR_ABILITY_TOO_SLOW] = {504, "unknown_failure", "ability_too_slow", NULL, NULL},
 };
 
 enum { HTTP_ERROR_COUNT = sizeof(ERRORS) / sizeof(ERRORS[0]) };

@@ -27,6 +27,7 @@ typedef enum http_error {
     HTTP_ERROR_QUEUE_FULL,
     HTTP_ERROR_TRANSFERS_FULL,
     HTTP_ERROR_JOBS_FULL,
+    HTTP_ERROR_CALLS_FULL,
     HTTP_ERROR_BODIES_FULL,
     HTTP_ERROR_ANSWERS_FULL,
     HTTP_ERROR_CLIENT_LEFT,
@@ -37,7 +38,9 @@ typedef enum http_error {
     HTTP_ERROR_ABILITY_NOT_FOUND,
     HTTP_ERROR_ABILITY_CONFLICT,
     HTTP_ERROR_ABILITY_GONE,
-    HTTP_ERROR_ABILITY_UNKNOWN /* an unexpected error in a call of an ability */
+    HTTP_ERROR_ABILITY_UNKNOWN, /* an unexpected error in a call of an ability */
+    HTTP_ERROR_ABILITY_FAILED,  /* the URL of a registered ability gave no valid answer */
+    HTTP_ERROR_ABILITY_TOO_SLOW /* it gave no answer in time */
 } http_error;
 
 /* Returns the error_code of an http_error, and in *reason its reason in /metrics. NULL: there is no

@@ -241,7 +241,7 @@ static model_end ask_model(turn *t)
 {
     agent *a = t->a;
     slice messages = slice_of(cardbox_context_json(t->input.context));
-    buf request = BUF_INIT(messages.len + a->shared->tools_json.len + METADATA_MAX);
+    buf request = BUF_INIT(messages.len + a->tools.json.len + METADATA_MAX);
     model_watch watch = {.on_text = add_preview_text,
                          .on_retry = restart_preview,
                          .on_tick = publish_preview,
@@ -249,7 +249,7 @@ static model_end ask_model(turn *t)
                          .stop = &a->stop};
 
     begin_preview(t);
-    model_put_request(&request, a->shared->model, messages, a->shared->tools_json);
+    model_put_request(&request, a->shared->model, messages, a->tools.json);
     a->model_calls++;
     model_end end = model_ask(&t->answer, a->net, a->shared->model, buf_as_slice(&request), &watch);
     buf_free(&request);
@@ -323,7 +323,7 @@ static agent_end end_of_lost_lease(const agent *a)
     return is_cancelled ? AGENT_CANCELLED : AGENT_LOST;
 }
 
-agent_end agent_run(agent *a)
+static agent_end run_turns(agent *a)
 {
     agent_end end;
 
@@ -335,5 +335,17 @@ agent_end agent_run(agent *a)
         completion_free(&t.answer);
         agent_input_free(&t.input);
     } while (end == AGENT_CONTINUES);
+    return end;
+}
+
+agent_end agent_run(agent *a)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const agent_shared *shared = a->shared;
+    cardbox_status status = project_tools_load(&a->tools, shared->tools, shared->tools_json,
+                                               shared->db, a->lease.tenant, &err);
+    agent_end end =
+        status == CARDBOX_OK ? run_turns(a) : fail_after_error(a, "tools_load_failed", &err);
+    project_tools_free(&a->tools);
     return end == AGENT_LOST ? end_of_lost_lease(a) : end;
 }

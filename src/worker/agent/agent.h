@@ -8,7 +8,7 @@
 #include "cardbox/context.h"
 #include "store/task/work.h"
 #include "worker/model/model.h"
-#include "worker/tools/tools.h"
+#include "worker/tools/project_tools.h"
 
 /* The reason why a running task must stop. A stop_reason is set with atomic_fetch_or. STOP_LOST
  * contains the bit of STOP_HAND_BACK, so STOP_LOST remains if both are set, in any order. */
@@ -25,8 +25,8 @@ enum { AGENT_STATUS_SIZE = COMPLETION_ERROR_SIZE + 100 };
 typedef struct agent_shared {
     cardbox *db;
     const model *model;
-    const tools *tools;
-    slice tools_json; /* JSON array of the tools, for the requests to the model */
+    const tools *tools; /* the tools of all projects */
+    slice tools_json;   /* JSON array of these tools */
     long max_iterations;
 } agent_shared;
 
@@ -36,6 +36,7 @@ typedef struct agent {
     task_lease lease; /* lease.tenant and lease.task_id are NUL-terminated */
     slice parent_id;
     atomic_int stop; /* a stop_reason, which any thread may set */
+    project_tools tools;
 
     long iterations; /* requests to the model since its last answer without tool calls, or since the
                         last message to a router */

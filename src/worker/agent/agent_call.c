@@ -120,7 +120,7 @@ static agent_end write_end(call_run *r, tool_outcome *outcome)
 
 agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id)
 {
-    const tool *found = tools_find(a->shared->tools, buf_as_slice(&requested->name));
+    const tool *found = tools_find(a->tools.list, buf_as_slice(&requested->name));
     slice arguments = buf_as_slice(&requested->arguments);
     call_run r = {.a = a,
                   .call = {.tool = found,
@@ -130,6 +130,7 @@ agent_end agent_run_call(agent *a, const completion_call *requested, const char 
                            .arguments = arguments.len > 0 ? arguments : SLICE("{}"),
                            .db = a->shared->db,
                            .net = a->net,
+                           .allows_private = a->tools.list->allows_private,
                            .stop = &a->stop},
                   .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2)};
     tool_outcome outcome = {.details = BUF_INIT(TOOL_DETAILS_MAX)};

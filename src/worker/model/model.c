@@ -132,10 +132,11 @@ static model_end try_request(completion *out, net *n, const model *m, slice body
     char url[URL_MAX], key[KEY_MAX];
     size_t base_len = strlen(m->url);
     net_answer answer;
+    const char *const headers[] = {"Content-Type: application/json", "Accept: text/event-stream",
+                                   m->key != NULL ? key : NULL, NULL};
     attempt a = {.answer = out, .watch = watch, .refusal = BUF_INIT(REFUSAL_MAX)};
     net_request request = {.url = url,
-                           .headers = {"Content-Type: application/json",
-                                       "Accept: text/event-stream", m->key != NULL ? key : NULL},
+                           .headers = headers,
                            .body = body,
                            .connect_ms = m->connect_ms,
                            .idle_ms = m->idle_ms,

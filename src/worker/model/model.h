@@ -6,7 +6,7 @@
 #define WORKER_MODEL_H
 
 #include "worker/model/completion.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 
 typedef struct model {
     const char *url; /* base URL, such as https://api.example.com/v1 */

@@ -8,6 +8,7 @@
 #include "base/scan.h"
 #include "bus/schema/schema.h"
 #include "cardbox.h"
+#include "outbound/ability_call.h"
 #include "worker/process/subprocess.h"
 
 enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
@@ -159,10 +160,11 @@ static net_sink_result take_answer(void *arg, long status, slice bytes)
 static void run_url(tool_outcome *out, const tool_call *call)
 {
     char task[700], id[700];
+    const char *const headers[] = {"Content-Type: application/json", task, id, NULL};
     buf body = BUF_INIT((size_t)call->tool->output_max);
     net_answer answer;
     net_request request = {.url = call->tool->url,
-                           .headers = {"Content-Type: application/json", task, id},
+                           .headers = headers,
                            .body = call->arguments,
                            .connect_ms = CONNECT_MS,
                            .idle_ms = call->tool->time_ms,
@@ -226,8 +228,29 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
+static void run_registered(tool_outcome *out, const tool_call *call)
+{
+    ability_outcome result;
+    buf output = BUF_INIT(ABILITY_OUTPUT_MAX);
+    const ability_call sent = {.ability = call->tool->registered,
+                               .project = slice_of(call->tenant),
+                               .call_id = slice_of(call->call_id),
+                               .caller_id = slice_of(call->task_id),
+                               .input = scan_whole(call->arguments),
+                               .allows_private = call->allows_private,
+                               .stop = call->stop};
+
+    ability_call_run(&result, &output, call->net, &sent);
+    out->is_stopped = result.end == ABILITY_STOPPED;
+    if (result.end == ABILITY_DONE)
+        set_result(out, buf_as_slice(&output));
+    else
+        tool_fail(out, "%s", result.end == ABILITY_NO_MEMORY ? "out of memory" : result.message);
+    buf_free(&output);
+}
+
 /* If the tool is a command or a URL, checks the arguments against the tool's schema. If the tool is
- * an ability, cardbox_invoke() checks them. */
+ * an ability, cardbox_invoke() or ability_call_run() checks them. */
 void tool_run(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -235,8 +258,10 @@ void tool_run(tool_outcome *out, const tool_call *call)
 
     if (t->kind == TOOL_ABILITY)
         run_ability(out, call);
-    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), false,
-                             &err) != CARDBOX_OK)
+    else if (t->kind == TOOL_REGISTERED)
+        run_registered(out, call);
+    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments),
+                             SCHEMA_PATIENT, &err) != CARDBOX_OK)
         tool_fail(out, "%s", err.message);
     else if (t->kind == TOOL_COMMAND)
         run_command(out, call);

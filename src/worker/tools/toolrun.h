@@ -1,13 +1,13 @@
 /*
- * toolrun.h: runs one call of a tool: a command, a URL or an ability. The outcome is the result as
- * JSON, or the reason of a failure.
+ * toolrun.h: runs one call of a tool: a command, a URL or an ability, built-in or registered. The
+ * outcome is the result as JSON, or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
 #define WORKER_TOOLRUN_H
 
 #include "cardbox/client.h"
 #include "base/text.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include "worker/tools/tools.h"
 
 enum {
@@ -21,6 +21,7 @@ typedef struct tool_call {
     slice arguments; /* the text of a JSON object, as the model wrote it */
     cardbox *db;
     net *net;
+    bool allows_private; /* see tools */
     atomic_int *stop;
 } tool_call;
 

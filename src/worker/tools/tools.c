@@ -4,12 +4,12 @@
  */
 #include "worker/tools/tools.h"
 #include "app/json_text.h"
-#include "bus/bus.h"
+#include "bus/registered.h"
 #include "base/text.h"
 
 void tools_init(tools *list)
 {
-    list->count = 0;
+    list->count = list->allowed_count = 0;
     list->memory = ARENA_INIT;
 }
 
@@ -83,6 +83,10 @@ static bool add_ability(tools *list, slice id, char *error, size_t size)
 {
     const bus_ability *ability = bus_find(id);
 
+    if (registered_is_possible(id) && list->allowed_count < TOOLS_MAX) {
+        list->allowed[list->allowed_count++] = id;
+        return true;
+    }
     if (ability == NULL)
         return format_reason(error, size,
                              "there is no ability \"%.*s\": see `cardbox ability list`",

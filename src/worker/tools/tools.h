@@ -1,6 +1,7 @@
 /*
  * tools.h: the list of tools that a model may call: allowed abilities, and the commands and URLs of
- * a tools file. Each tool has a name for the model's API. toolrun.h runs the tools.
+ * a tools file. Each tool has a name for the model's API. toolrun.h runs the tools, and
+ * project_tools.h adds the registered abilities of a project.
  */
 #ifndef WORKER_TOOLS_H
 #define WORKER_TOOLS_H
@@ -17,7 +18,9 @@ enum {
     TOOL_OUTPUT_MAX = 16 * 1024 * 1024
 };
 
-typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY } tool_kind;
+typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY, TOOL_REGISTERED } tool_kind;
+
+struct registered; /* bus/registered.h */
 
 typedef struct tool {
     tool_kind kind;
@@ -28,6 +31,7 @@ typedef struct tool {
     const char *unchecked; /* keywords of `parameters` that are not checked, for the log */
     char **argv;           /* for TOOL_COMMAND: arguments, then NULL; argv[0] is a path */
     const char *url;
+    const struct registered *registered; /* for TOOL_REGISTERED */
     long time_ms;
     long output_max; /* bytes */
 } tool;
@@ -35,6 +39,10 @@ typedef struct tool {
 typedef struct tools {
     tool at[TOOLS_MAX];
     size_t count;
+    slice allowed[TOOLS_MAX]; /* ids of allowed abilities that are not built in; they are no tools
+                                 in this list, because each project may have registered them */
+    size_t allowed_count;
+    bool allows_private; /* registered abilities at addresses that are not public are called too */
     arena memory;
 } tools;
 
@@ -50,8 +58,9 @@ bool tools_read(tools *list, slice text, const char *path, char *error, size_t s
  * copied and must outlive the list. Returns false on failure, with the reason in `error`. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
-/* Adds abilities as tools. `ids` contains the ids of the abilities, separated by commas. Returns
- * false on failure, with the reason in `error`. */
+/* Adds abilities: built-in ones as tools, and the ids of others to `allowed`. `ids` contains the
+ * ids of the abilities, separated by commas, and must outlive the list. Returns false on failure,
+ * with the reason in `error`. */
 bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
 /* Copies a schema into the memory of the list, without the white space between tokens. If memory is

@@ -9,7 +9,7 @@
 #include "app/json_text.h"
 #include "base/text.h"
 #include "bus/schema/schema.h"
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include "worker/tools/tools.h"
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64, UNCHECKED_MAX = 4096 };
@@ -147,7 +147,7 @@ static bool fill_tool(reader *r, tool *t, const members *m, slice parameters)
     if ((m->command == NULL) == (m->url == NULL))
         return refuse(r, "give either \"command\" or \"url\"");
     if (m->url != NULL) {
-        if (!net_is_url(m->url))
+        if (!net_is_url(m->url, true))
             return refuse(r, "\"url\" must be an http:// or https:// URL");
         t->kind = TOOL_URL;
         t->url = copy(r, m->url);

@@ -2,11 +2,14 @@
  * net.c: sends POST requests with libcurl's multi interface, so that the thread can check `stop`
  * while it waits. Redirects are not followed, so that a request goes only to the configured URL.
  */
-#include "worker/model/net.h"
+#include "outbound/net.h"
 #include <curl/curl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "base/text.h"
+#include "cardbox/version.h"
+#include "outbound/address.h"
 
 enum {
     POLL_MS = 50,    /* maximum wait for bytes between two checks of `stop` and the clock */
@@ -27,6 +30,8 @@ typedef struct exchange {
     int64_t done_deadline_ms; /* deadline after NET_DONE; 0: the sink has not returned NET_DONE */
     curl_off_t bytes_moved;
     bool is_aborted;
+    bool
+        is_address_refused; /* an address of the host was not public, so no connection was opened */
     net_answer *out;
 } exchange;
 
@@ -60,11 +65,12 @@ void net_free(net *n)
     free(n);
 }
 
-bool net_is_url(const char *url)
+bool net_is_url(const char *url, bool may_have_user)
 {
     CURLU *handle = curl_url();
     char *scheme = NULL, *host = NULL;
-    bool good = handle != NULL && curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK &&
+    unsigned flags = may_have_user ? 0 : CURLU_DISALLOW_USER;
+    bool good = handle != NULL && curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                 (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) && host[0] != '\0';
@@ -110,18 +116,46 @@ static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t
     return 0;
 }
 
+/* libcurl calls this for each address that it connects to, after it has resolved the host. */
+static curl_socket_t open_public_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *to)
+{
+    exchange *x = arg;
+
+    (void)purpose;
+    if (address_is_public(&to->addr))
+        return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    x->is_address_refused = true;
+    return CURL_SOCKET_BAD;
+}
+
 static struct curl_slist *list_headers(const net_request *request)
 {
     /* for large bodies, libcurl would wait for status 100, which few servers send */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 
-    for (size_t i = 0; i < NET_HEADERS_MAX && request->headers[i] != NULL && list != NULL; i++) {
+    for (size_t i = 0; request->headers[i] != NULL && list != NULL; i++) {
         struct curl_slist *longer = curl_slist_append(list, request->headers[i]);
         if (longer == NULL)
             curl_slist_free_all(list);
         list = longer;
     }
     return list;
+}
+
+/* Options of a request to a client's URL. A kept connection could send the request twice: libcurl
+ * repeats a request if a kept connection breaks before the answer. A proxy would hide the address
+ * of the host. */
+static void set_guard(exchange *x)
+{
+    if (!x->request->is_guarded)
+        return;
+    curl_easy_setopt(x->easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(x->easy, CURLOPT_FORBID_REUSE, 1L);
+    if (x->request->allows_private)
+        return;
+    curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETFUNCTION, open_public_socket);
+    curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETDATA, x);
 }
 
 static void set_options(exchange *x, struct curl_slist *headers, char *error)
@@ -143,7 +177,17 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_XFERINFODATA, x);
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox-worker");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox/" CARDBOX_VERSION);
+    /* the end of a request does not wait for the resolver, which may take long */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    set_guard(x);
+}
+
+static void set_timeout(exchange *x)
+{
+    x->out->end = NET_FAILED;
+    x->out->is_timeout = true;
+    x->out->reason = curl_easy_strerror(CURLE_OPERATION_TIMEDOUT);
 }
 
 static bool must_stop(exchange *x)
@@ -157,11 +201,11 @@ static bool must_stop(exchange *x)
         out->end = NET_ANSWERED;
         return now >= x->done_deadline_ms;
     } else if (now >= x->deadline_ms) {
-        out->end = NET_FAILED;
+        set_timeout(x);
         format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",
                     x->request->total_ms);
     } else if (now - x->last_byte_ms >= x->request->idle_ms) {
-        out->end = NET_FAILED;
+        set_timeout(x);
         format_line(out->error, sizeof(out->error), "nothing came for %ld ms", x->request->idle_ms);
     } else {
         return false;
@@ -184,9 +228,14 @@ static void set_result(exchange *x, CURLcode code, const char *error)
         out->end = NET_ANSWERED;
         return;
     }
-    out->end = is_lasting(code) ? NET_UNUSABLE : NET_FAILED;
+    out->end = is_lasting(code) || x->is_address_refused ? NET_UNUSABLE : NET_FAILED;
     if (x->is_aborted)
         out->end = NET_ABORTED;
+    out->is_timeout = code == CURLE_OPERATION_TIMEDOUT;
+    out->reason = x->is_address_refused
+                      ? "its host has an address that is not public, which the option "
+                        "--abilities-allow-private would allow"
+                      : curl_easy_strerror(code);
     format_line(out->error, sizeof(out->error), "%s",
                 error[0] != '\0' ? error : curl_easy_strerror(code));
 }
@@ -217,11 +266,15 @@ void net_post(net_answer *out, net *n, const net_request *request)
     struct curl_slist *headers = list_headers(request);
     int64_t now = clock_ms();
 
-    *out = (net_answer){.end = NET_UNUSABLE};
-    format_line(out->error, sizeof(out->error), "out of memory");
+    *out = (net_answer){.end = NET_UNUSABLE, .reason = "out of memory"};
+    format_line(out->error, sizeof(out->error), "%s", out->reason);
     if (headers == NULL)
         return;
-    exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};
+    exchange x = {.request = request,
+                  .easy = n->easy,
+                  .last_byte_ms = now,
+                  .deadline_ms = now + request->total_ms,
+                  .out = out};
     set_options(&x, headers, error);
     if (curl_multi_add_handle(n->multi, n->easy) == CURLM_OK) {
         perform(&x, n->multi, error);

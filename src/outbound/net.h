@@ -1,14 +1,14 @@
 /*
- * net.h: sends HTTP requests, one at a time for each `net`. Another thread can stop a request. In
- * the worker, only net.c uses libcurl.
+ * net.h: sends HTTP requests, one at a time for each `net`. Another thread can stop a request. Only
+ * net.c uses libcurl.
  */
-#ifndef WORKER_NET_H
-#define WORKER_NET_H
+#ifndef OUTBOUND_NET_H
+#define OUTBOUND_NET_H
 
 #include <stdatomic.h>
 #include "base/slice.h"
 
-enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
+enum { NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
     NET_ANSWERED, /* the answer, with any status, is complete, or the sink returned NET_DONE */
@@ -29,20 +29,28 @@ typedef net_sink_result (*net_sink)(void *arg, long status, slice bytes);
 
 typedef struct net_request {
     const char *url;
-    const char *headers[NET_HEADERS_MAX]; /* "Name: value", up to the first NULL */
-    slice body;                           /* the body of the POST */
+    const char *const *headers; /* "Name: value"; NULL ends them */
+    slice body;                 /* the body of the POST */
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
     void (*on_tick)(void *arg); /* net_post calls it at least about every 50 ms; may be NULL */
     atomic_int *stop; /* another thread stops the request by setting this to another value than 0 */
+    /* The URL comes from a client and not from the operator: only public addresses are connected
+     * to, no proxy is used, and the connection is not kept. */
+    bool is_guarded;
+    bool allows_private; /* with `is_guarded`: addresses that are not public are connected to too */
 } net_request;
 
 typedef struct net_answer {
     net_end end;
     long status;
     long retry_after_s; /* from the header Retry-After, at most a day; 0: none */
+    bool is_timeout;    /* the answer was not complete in time */
+    /* If `end` is not NET_ANSWERED: the reason of the failure, once with details such as names of
+     * hosts, and once as static text without them. */
     char error[NET_ERROR_SIZE];
+    const char *reason;
 } net_answer;
 
 typedef struct net net;
@@ -57,7 +65,8 @@ void net_free(net *n);
 
 void net_post(net_answer *out, net *n, const net_request *request);
 
-/* Returns true if libcurl can parse the text as an http or https URL with a host. */
-bool net_is_url(const char *url);
+/* Returns true if libcurl can parse the text as an http or https URL with a host. The URL may
+ * contain a user and a password only if `may_have_user` is true. */
+bool net_is_url(const char *url, bool may_have_user);
 
 #endif

@@ -1,0 +1,131 @@
+/*
+ * registered.c: the ids, schemas and statements of registered abilities.
+ */
+#include "bus/registered.h"
+#include "bus/schema/schema.h"
+#include "store/client/client.h"
+#include "base/errors.h"
+
+enum { UNCHECKED_MAX = 8192, PARTS_MAX = 3 };
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+bool registered_is_id(slice id)
+{
+    size_t parts = 1, part_len = 0;
+    for (size_t i = 0; i < id.len; i++) {
+        if (id.ptr[i] != ':' && !is_name_byte(id.ptr[i]))
+            return false;
+        if (id.ptr[i] == ':' && part_len == 0)
+            return false;
+        parts += id.ptr[i] == ':';
+        part_len = id.ptr[i] == ':' ? 0 : part_len + 1;
+    }
+    return id.len <= REGISTERED_ID_MAX && part_len > 0 && parts >= 2 && parts <= PARTS_MAX;
+}
+
+bool registered_is_reserved(slice id)
+{
+    const bus_ability *ability;
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
+        slice module = bus_module(ability);
+        if (id.len > module.len && id.ptr[module.len] == ':' &&
+            slice_equal(module, (slice){id.ptr, module.len}))
+            return true;
+    }
+    return false;
+}
+
+bool registered_is_possible(slice id)
+{
+    return registered_is_id(id) && !registered_is_reserved(id);
+}
+
+/* schema_check separates the names by ", ", and does not decode their escapes. */
+static void put_array(buf *out, slice names)
+{
+    buf_char(out, '[');
+    while (names.len > 0) {
+        const char *comma = memmem(names.ptr, names.len, ", ", 2);
+        size_t len = comma != NULL ? (size_t)(comma - names.ptr) : names.len;
+        buf_comma(out);
+        buf_char(out, '"');
+        buf_add(out, names.ptr, len);
+        buf_char(out, '"');
+        len += comma != NULL ? 2 : 0;
+        names = (slice){names.ptr + len, names.len - len};
+    }
+    buf_char(out, ']');
+}
+
+cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
+                                cardbox_error *err)
+{
+    buf names = BUF_INIT(UNCHECKED_MAX);
+    *member = "inputSchema";
+    cardbox_status status = schema_check(&names, ability->input_schema, err);
+    if (status == CARDBOX_OK) {
+        *member = "outputSchema";
+        status = schema_check(&names, ability->output_schema, err);
+    }
+    if (status == CARDBOX_OK && !buf_ok(&names))
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "the schemas have over %d bytes of names of unknown keywords", UNCHECKED_MAX);
+    if (status == CARDBOX_OK)
+        put_array(unchecked, buf_as_slice(&names));
+    buf_free(&names);
+    return status;
+}
+
+/* --- statements --- */
+
+void registered_get_params(params *p, const registered_ids *wanted)
+{
+    params_text(p, wanted->tenant);
+    params_column(p, PARAMS_TEXT, wanted->ids, wanted->count, sizeof(slice), 0);
+}
+
+void registered_row(registered *out, const store_rows *rows, int row)
+{
+    *out = (registered){.id = rows_text(rows, row, 0),
+                        .description = rows_text(rows, row, 1),
+                        .input_schema = rows_text(rows, row, 2),
+                        .output_schema = rows_text(rows, row, 3),
+                        .url = rows_text(rows, row, 4),
+                        .headers = rows_text(rows, row, 5),
+                        .timeout_ms = rows_int4(rows, row, 6),
+                        .unchecked = rows_text(rows, row, 7)};
+}
+
+cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_ids *wanted,
+                               cardbox_error *err)
+{
+    params p = PARAMS_INIT;
+    registered_get_params(&p, wanted);
+    return client_run(db, STATEMENT_abilities_get, &p, RUN_AGAIN, rows, err);
+}
+
+void registered_save_params(params *p, slice tenant, const registered *ability)
+{
+    params_text(p, tenant);
+    params_text(p, ability->id);
+    params_text(p, ability->description);
+    params_text(p, ability->input_schema);
+    params_text(p, ability->output_schema);
+    params_text(p, ability->url);
+    params_text(p, ability->headers);
+    params_int4(p, ability->timeout_ms);
+    params_text(p, ability->unchecked);
+    params_int4(p, REGISTERED_COUNT_MAX);
+}
+
+void registered_delete_params(params *p, slice tenant, slice id)
+{
+    params_text(p, tenant);
+    params_text(p, id);
+}
