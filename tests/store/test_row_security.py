@@ -34,7 +34,7 @@ def append(tenant, count):
 
 
 def spawn(tenant):
-    return (f"""SELECT cardbox.spawn_task('{tenant}', 'same', NULL, '""', '[{{"id": "same-1", "role": "user", "metadata": {{}}}}]', """
+    return (f"""SELECT cardbox.create_task('{tenant}', 'same', '{{}}', '""', '[{{"id": "same-1", "role": "user", "metadata": {{}}}}]', """
             """ARRAY['{"text":"x"}'::json])""")
 
 
@@ -223,7 +223,7 @@ def test_a_revoked_grant_affects_its_tenant_only():
     pg.psql(dsn, f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('kept', '{ROLE}'), ('revoked', '{ROLE}')")
     for tenant in ("kept", "revoked"):
         for task in ("held", "due"):
-            pg.psql(dsn, f"""SELECT cardbox.spawn_task('{tenant}', '{task}', NULL, '""', '[{{"id": "m{task}", "role": "user"}}]', ARRAY['1'::json])""")
+            pg.psql(dsn, f"""SELECT cardbox.create_task('{tenant}', '{task}', '{{}}', '""', '[{{"id": "m{task}", "role": "user"}}]', ARRAY['1'::json])""")
     held = dict(line.split("|")[:2] for line in sql(dsn, ROLE, claim[2]).stdout.split())
     assert set(held) == {"kept", "revoked"}, held
     renew = statement("tasks_renew", "'{revoked,kept}'", f"'{{{held['revoked']},{held['kept']}}}'", "'{1,1}'", "15000")

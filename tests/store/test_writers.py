@@ -42,7 +42,7 @@ def database():
     cardbox_test.at_end(lambda: psql(as_role(dsn, "postgres"), f"DROP ROLE {ROLE}"))
     for tenant in ("mine", "other"):
         psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', (SELECT jsonb_agg('i' || i) FROM generate_series(1, 100) AS i), '[]', NULL, false)")
-        psql(dsn, f"SELECT cardbox.spawn_task('{tenant}', 'x', NULL, '\"\"', '[{{\"id\": \"m\", \"role\": \"user\"}}]', ARRAY['1'::json]);"
+        psql(dsn, f"SELECT cardbox.create_task('{tenant}', 'x', '{{}}', '\"\"', '[{{\"id\": \"m\", \"role\": \"user\"}}]', ARRAY['1'::json]);"
                   f"SELECT cardbox.claim_tasks('{{{tenant}}}', 'x', 100000, 1, 1, false)")
     return dsn
 
