@@ -251,7 +251,7 @@ def test_boxes():
     fork = send("POST", url("many", "boxes", made[0], "fork"), {})["box_id"]
     found = ask(url("many", "boxes"))["boxes"]
     assert [row["box_id"] for row in found] == [fork, made[2], made[1], made[0]]
-    assert list(found[0]) == ["box_id", "version", "length", "parent_ids", "created_at", "updated_at"]
+    assert list(found[0]) == ["box_id", "version", "length", "parent_ids", "created_at", "updated_at", "sealed"]
     assert found[0]["parent_ids"] == [made[0]] and found[1]["length"] == 2
     for row in found:
         whole = ask(url("many", "boxes", row["box_id"]))

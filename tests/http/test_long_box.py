@@ -54,7 +54,7 @@ def test_all_sizes():
         answer = server().get(path(count))
         assert answer.status == 200 and answer.json()["card_ids"] == ids_of(count), count
         assert list(answer.json()) == ["box_id", "card_ids", "version", "length", "parent_ids",
-                                       "created_at", "updated_at"]
+                                       "created_at", "updated_at", "sealed"]
         assert answer.json()["length"] == count and answer.json()["version"] == 1
         streamed = answer.header("Transfer-Encoding") == "chunked"
         assert streamed == (count > PAGE), answer.headers
