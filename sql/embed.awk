@@ -4,8 +4,9 @@
 #                   byte, and the SHA-256 of the file
 #   kind=FUNCTION   FUNCTION("name", "checksum", "text") from name.sql, in the same way
 #   kind=TEXT       "text"                             one file, to the byte
-#   kind=ABILITY    ABILITY(card_get, "card:get", "text") one a file, card.get.json; where it says
-#                   "@name" it has the text of parts/name.json in its folder
+#   kind=ABILITY    ABILITY(card_get, "card:get", "text") one a file, card.get.json; "@name" is replaced
+#                   by the text of parts/name.json in its folder, and "...": "@name" by the members of
+#                   the object in parts/name.json
 #   kind=WEB_FILE   WEB_FILE("name.js", "text")        one a file, to the byte
 function stem(path) {
     sub(/.*\//, "", path)
@@ -19,9 +20,11 @@ function base(path) {
 }
 
 # Parts may have parts.
-function with_parts(text,    name, path, line, part) {
-    while (match(text, /"@[a-z_]+"/)) {
-        name = substr(text, RSTART + 2, RLENGTH - 3)
+function with_parts(text,    name, path, line, part, are_members) {
+    while (match(text, /("\.\.\.": )?"@[a-z_]+"/)) {
+        name = substr(text, RSTART, RLENGTH)
+        are_members = name ~ /^"\.\.\."/
+        gsub(/.*@|"/, "", name)
         path = FILENAME
         sub(/[^\/]*$/, "parts/" name ".json", path)
         part = ""
@@ -32,6 +35,8 @@ function with_parts(text,    name, path, line, part) {
             print FILENAME ": there is no " path >"/dev/stderr"
             exit 1
         }
+        if (are_members)
+            gsub(/^ *[{]|[}] *$/, "", part)
         text = substr(text, 1, RSTART - 1) part substr(text, RSTART + RLENGTH)
     }
     return text
