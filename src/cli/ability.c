@@ -65,10 +65,11 @@ static cli_exit list_abilities(cli_call *call)
 const cli_command cli_ability_list = {
     .name = "ability list",
     .arguments = "[MODULE]",
-    .summary = "list the abilities: operations for agents and services",
+    .summary = "list the built-in abilities: operations for agents and services",
     .description =
         "The input and the output of an ability are JSON. To invoke an ability over HTTP, a token "
-        "needs the ability's scope. `cardbox ability show` prints the JSON Schemas.",
+        "needs the ability's scope. `cardbox ability show` prints the JSON Schemas. To list the "
+        "abilities that a project has registered, invoke bus:list and bus:abilities.",
     .examples = "ability list\nability list task",
     .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,
@@ -147,7 +148,7 @@ static cli_exit show_ability(cli_call *call)
 const cli_command cli_ability_show = {
     .name = "ability show",
     .arguments = "ABILITY",
-    .summary = "show an ability with its JSON Schemas",
+    .summary = "show a built-in ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,

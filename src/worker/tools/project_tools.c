@@ -16,7 +16,7 @@ typedef struct project_tools_memory {
     buf json;
 } project_tools_memory;
 
-/* Models expect a schema of an object. */
+/* APIs of models require a schema with "type": "object". */
 static bool is_object_schema(slice schema)
 {
     return scan_string_is(scan_find(scan_whole(schema), "type").text, SLICE("object"));
@@ -24,7 +24,7 @@ static bool is_object_schema(slice schema)
 
 static void add_ability(project_tools_memory *m, const registered *ability, slice project)
 {
-    char reason[256] = "its input schema has another type than object";
+    char reason[256] = "its input schema lacks \"type\": \"object\"";
     const tool t = {.kind = TOOL_REGISTERED,
                     .name = arena_copy(&m->list.memory, ability->id),
                     .description = arena_copy(&m->list.memory, ability->description),
