@@ -1,5 +1,5 @@
--- first_child: returns the line number of the first child, by line, of the entry in line parent. NULL: the entry is no
--- branch point, which has at least two children.
+-- first_child: returns the line number of the first child, by line, of the entry in line parent. Returns NULL if the entry
+-- has fewer than two children, so that it is not a branch point.
 --
 -- test_plans.py test_plans_without_statistics: find_entry() explains why the condition is a range.
 CREATE OR REPLACE FUNCTION cardbox.first_child(tenant text, session text, parent bigint) RETURNS bigint

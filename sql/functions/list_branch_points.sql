@@ -1,9 +1,9 @@
--- list_branch_points: returns the line numbers of up to `most` branch points of a session, entries with several children,
--- in the order of their first children.
+-- list_branch_points: returns up to `most` branch points of a session: entries with at least two children. Each row has
+-- the lines of the branch point and of its first child. The rows are in the order of the first children.
 --   after_line  Line of the branch point after which the list begins; -1: the list begins with the first branch point.
 --
--- If the session has few branch points, the function looks up all of them. Otherwise it reads entries until it has found
--- `most` first children.
+-- If the session has at most `few` branch points, the function looks up all of them. Otherwise it reads entries in the
+-- order of lines until it has found `most` first children.
 CREATE OR REPLACE FUNCTION cardbox.list_branch_points(tenant text, session text, after_line bigint, most bigint)
 RETURNS TABLE (line bigint, child bigint)
 LANGUAGE plpgsql STABLE

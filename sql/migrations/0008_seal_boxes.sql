@@ -1,6 +1,6 @@
--- A box can be sealed: its list can't be changed any more, and it can't be deleted. The functions that change boxes
--- check the column `sealed`. NOT VALID: without it PostgreSQL would read the whole log of boxes, whose rows all have an
--- operation of the old list.
+-- A box can be sealed. Then its list can't be changed any more, and the box can't be deleted. The functions that change
+-- boxes check the column `sealed`. The new constraint is NOT VALID, so that PostgreSQL does not read the whole log of
+-- boxes to check it. The existing rows satisfy the constraint, because it allows all the operations of the old one.
 --
 -- needs: all_ids
 ALTER TABLE cardbox.card_boxes ADD COLUMN sealed boolean NOT NULL DEFAULT false;

@@ -1,5 +1,5 @@
--- Programs of others that write SQL: a card inserted by the tables' owner needs no creation time. The function that other
--- functions called append_to_box() is now append_ids(), and append_to_box() is a function for such programs.
+-- Changes for programs that write by SQL. If the owner of the tables inserts a card without created_at, the card gets the
+-- present time. The internal function append_to_box() is now append_ids(): these programs call a new append_to_box().
 --
 -- needs: append_ids
 -- needs: append_to_boxes

@@ -1,10 +1,10 @@
--- Reads the cards of one or more boxes for a context. The rows are those of boxes_read for cards. If the cards exceed
--- the number $11 or the size $10, only the rows of kind 0 are returned, except as $12 describes.
+-- Reads the cards of one or more boxes for a context. The rows are those of the kinds 0 (boxes) and 2 (cards) in
+-- boxes_read. If there are too many cards ($11) or too many bytes ($10), only the rows of kind 0 are returned.
 -- $1 to $9  as in boxes_read; $3 is 2 or 0. The boxes are in the order of the context
 -- $10 int8  maximum total size of the cards in bytes, uncompressed
 -- $11 int8  maximum number of cards
--- $12 bool  true: of more than $11 cards, the last ones are returned. The ranges of the rows of kind 0 are those of
---           the returned cards
+-- $12 bool  true: if there are more than $11 cards, the last $11 cards are returned, and the rows of kind 0 have the
+--           ranges of these cards
 WITH box AS (
     SELECT r.ord, r.parts, r.tenant_id, r.parent_ids, r.created_at, r.version, r.chain_id, r.own_from, r.length,
            r.updated_at, r.tail, r.tail_start, r.before,

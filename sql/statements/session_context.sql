@@ -1,6 +1,6 @@
--- Reads the entries that the context of an entry needs, in any order, with their depths. An additional row with line -1
--- is explained in session_path.sql. Entries of types that are never part of a context have the content NULL,
--- except the root, whose time is that of the session without a header.
+-- Reads the entries that the context of an entry needs, in any order, with their depths. There is also a row with line -1,
+-- which session_path.sql explains. The content is NULL if the type of an entry is never part of a context. But the root
+-- always has its content: if the session has no header, the session began at the time of the root.
 -- $1 text  tenant
 -- $2 text  session
 -- $3 text  entry; '': the head
