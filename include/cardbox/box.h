@@ -253,7 +253,8 @@ typedef struct cardbox_box {
     size_t parent_count;           /**< number of parent_ids */
     const char *created_at;        /**< RFC 3339 in UTC */
     const char *updated_at;        /**< RFC 3339 in UTC */
-    bool sealed;                   /**< the box is sealed, and was at the version that was read */
+    bool sealed; /**< true: the list can't be changed any more; false for earlier versions of a
+                      sealed box */
 } cardbox_box;
 
 /** The result of a read: the boxes that were found, and the missing ids. Opaque; free it with

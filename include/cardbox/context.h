@@ -17,9 +17,9 @@ typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
     CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
     CARDBOX_FORMAT_ENTRIES = 2,   /**< the entries or cards as JSON, instead of messages */
-    /** messages {role, content, toolCalls, toolCallId} of no model's API. The role is "user",
-     * "assistant" or "tool", the content a string. An assistant's message may have toolCalls, an
-     * array of {"id", "name", "params"}. System text is separate. */
+    /** objects with role ("user", "assistant" or "tool"), content (a string), toolCalls (absent, or
+     * an array of {"id", "name", "params"}) and, for the role "tool", toolCallId. System text is
+     * separate. This is not the format of a model's API. */
     CARDBOX_FORMAT_MESSAGES = 3
 } cardbox_format;
 
@@ -102,11 +102,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  *
  * These are the texts of a tool result whose content has `status` and `result`. A string `result`
  * is a text as it is; any other `result` is a text with the JSON of the card. A null is no text. If
- * the status is not "success", the call has failed: then `error` is a second text, and
- * CARDBOX_FORMAT_ANTHROPIC writes is_error. For a failed result without ToolResultContent,
- * CARDBOX_FORMAT_OPENAI writes the line "status: STATUS" first. If there is no text, the text is
- * "(no output)". Other members of the content are ignored. CARDBOX_FORMAT_OPENAI joins the texts
- * with line feeds; CARDBOX_FORMAT_ANTHROPIC writes a block for each text.
+ * the status is not "success", the call has failed, and `error` is a second text. Other members of
+ * the content are ignored. CARDBOX_FORMAT_ANTHROPIC writes a block for each text, and is_error for
+ * a failed call. CARDBOX_FORMAT_OPENAI and CARDBOX_FORMAT_MESSAGES join the texts with line feeds;
+ * for a failed result without ToolResultContent they write the line "status: STATUS" first. For a
+ * result without text, CARDBOX_FORMAT_MESSAGES writes an empty string, and the other two write
+ * "(no output)".
  *
  * @param out      receives the context
  * @param db       any handle

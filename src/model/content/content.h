@@ -29,10 +29,10 @@ const char *content_class_of(scan_value content);
  * position, is the only member, or may occur again. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
-/* Appends the stored form of content of a class that is in the form of reads: without "__type__",
- * and with the members of a ToolContent in a member "data". The content must be a value that
- * scan_check accepted. It may have "__type__", if that names the same class. Returns false if
- * `class_name` is not the class of such content: then `reason` receives static text, such as "is
+/* Converts content from the form that reads return to the stored form, and appends it: adds
+ * "__type__", and removes the member "data" around a ToolContent. The content must be a value that
+ * scan_check accepted. It may have "__type__" already, if that names the same class. Returns false
+ * if the content can't have the class `class_name`: then `reason` receives static text, such as "is
  * not the name of a content class". After true, the caller checks buf_ok(out). */
 bool content_restore(buf *out, scan_value shown, slice class_name, const char **reason);
 

@@ -1,7 +1,7 @@
 /*
- * format_messages.c: writes messages of the roles user, assistant and tool, which belong to no
- * model's API. The content is one string, so images are left out, and blank texts are kept. The
- * system text is written separately.
+ * format_messages.c: writes messages of the roles user, assistant and tool in a format that is not
+ * that of a model's API. The content is one string, so images are left out, and blank texts are
+ * kept. The system text is written separately.
  */
 #include "model/session/format.h"
 

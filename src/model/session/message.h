@@ -63,8 +63,8 @@ typedef struct context_message {
     bool has_failed;   /* true: an assistant's message ended in error or was aborted */
     bool is_synthetic; /* true: a result that was added for a call without a result */
     bool is_error;     /* true: the result of a failed call */
-    slice status; /* a failed call's status, which OpenAI's format writes; inside of a JSON string;
-                     empty: the format writes no status */
+    slice status; /* a failed call's status, which the formats openai and messages write; inside of
+                     a JSON string; empty: no status is written */
     slice call, call_id, name;    /* for a result: id and tool of its call, as in context_part */
     struct context_call *calls;   /* used only by pair.c: the calls of the message */
     struct context_call *answers; /* used only by pair.c: the call that a result answers */
