@@ -47,7 +47,8 @@ class Dev:
         command = [os.path.join(cardbox_test.BUILD, "bin", "cardbox"), "dev",
                    "--data", os.path.join(directory, "var"), "--listen", "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1,
-                                        start_new_session=True)
+                                        start_new_session=True,
+                                        env={**os.environ, "CARDBOX_ABILITIES_ALLOW_PRIVATE": "1"})
         cardbox_test.at_end(self.kill)
         self.dsn = None
         self._await_ready(time.monotonic() + WAIT_S)
