@@ -403,8 +403,7 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
 {
     schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     const bool is_patient = (options & SCHEMA_PATIENT) != 0;
-    const size_t most = is_patient ? SCHEMA_STEPS_PATIENT : SCHEMA_STEPS_MAX;
-    size_t steps = most;
+    size_t steps = is_patient ? SIZE_MAX : SCHEMA_STEPS_MAX;
     errors->count = errors->more = 0;
     const schema_location top = {NULL, {NULL, 0}, 0, 0};
     schema_run run = {.root = schema,
@@ -418,8 +417,12 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
         return CARDBOX_OK;
     if (steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
-        schema_refuse(&run, &top, "needs over %zu steps%s to check, send less at once", most,
-                      is_patient ? " or some seconds" : "");
+        if (is_patient)
+            schema_refuse(&run, &top, "the check takes over %d seconds: send a smaller value",
+                          SCHEMA_PATIENT_MS / 1000);
+        else
+            schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
+                          SCHEMA_STEPS_MAX);
     }
     return schema_status(errors, err);
 }
