@@ -6,7 +6,7 @@
 #include "store/client/client.h"
 #include "base/errors.h"
 
-enum { UNCHECKED_MAX = 8192, PARTS_MAX = 3 };
+enum { PARTS_MAX = 3 };
 
 static bool is_name_byte(char c)
 {
@@ -45,40 +45,25 @@ bool registered_is_possible(slice id)
     return registered_is_id(id) && !registered_is_reserved(id);
 }
 
-/* schema_check separates the names by ", ", and does not decode their escapes. */
-static void put_array(buf *out, slice names)
-{
-    buf_char(out, '[');
-    while (names.len > 0) {
-        const char *comma = memmem(names.ptr, names.len, ", ", 2);
-        size_t len = comma != NULL ? (size_t)(comma - names.ptr) : names.len;
-        buf_comma(out);
-        buf_char(out, '"');
-        buf_add(out, names.ptr, len);
-        buf_char(out, '"');
-        len += comma != NULL ? 2 : 0;
-        names = (slice){names.ptr + len, names.len - len};
-    }
-    buf_char(out, ']');
-}
-
 cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
                                 cardbox_error *err)
 {
-    buf names = BUF_INIT(UNCHECKED_MAX);
+    schema_names names = {.count = 0};
     *member = "inputSchema";
     cardbox_status status = schema_check(&names, ability->input_schema, err);
     if (status == CARDBOX_OK) {
         *member = "outputSchema";
         status = schema_check(&names, ability->output_schema, err);
     }
-    if (status == CARDBOX_OK && !buf_ok(&names))
-        status =
-            error_set(err, CARDBOX_INVALID,
-                      "the schemas have over %d bytes of names of unknown keywords", UNCHECKED_MAX);
-    if (status == CARDBOX_OK)
-        put_array(unchecked, buf_as_slice(&names));
-    buf_free(&names);
+    if (status == CARDBOX_OK && names.has_more)
+        status = error_set(err, CARDBOX_INVALID, "the schemas have over %d unknown keywords",
+                           SCHEMA_NAMES_MAX);
+    buf_char(unchecked, '[');
+    for (size_t i = 0; i < names.count; i++) {
+        buf_comma(unchecked);
+        buf_json_quoted(unchecked, names.name[i]);
+    }
+    buf_char(unchecked, ']');
     return status;
 }
 

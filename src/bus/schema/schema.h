@@ -42,10 +42,20 @@
  */
 enum { SCHEMA_EXACT = 0, SCHEMA_NULL_IS_ABSENT = 1, SCHEMA_PATIENT = 2 };
 
+/* Names of members of schemas, each once. They point into the text of the schema, and their escapes
+ * are not decoded. */
+#define SCHEMA_NAMES_MAX 100
+
+typedef struct schema_names {
+    size_t count;
+    bool has_more; /* there are further names */
+    slice name[SCHEMA_NAMES_MAX];
+} schema_names;
+
 /* Returns CARDBOX_OK if a text is a valid schema. Otherwise returns CARDBOX_INVALID with the
- * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Appends the names
- * of unsupported keywords to `unchecked`, each once, separated by commas. */
-cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
+ * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Adds the names of
+ * unsupported keywords to `unchecked`. */
+cardbox_status schema_check(schema_names *unchecked, slice schema, cardbox_error *err);
 
 /* A validation lists at most SCHEMA_ERRORS_MAX errors and counts further ones. When SCHEMA_MORE_MAX
  * further errors are counted, the validation stops. */
