@@ -180,10 +180,10 @@ def test_bus_shows_them():
     for ability in ("zoo:feed", "zoo:count:all", "ark:open"):
         put(ability, definition(), "bus")
     modules = [(m["name"], m["abilityCount"]) for m in call("bus:list", {}, "bus")["modules"]]
-    assert modules[0] == ("bus", 4) and modules[-2:] == [("zoo", 2), ("ark", 1)], modules
+    assert modules[0] == ("bus", 4) and modules[-2:] == [("ark", 1), ("zoo", 2)], modules
     shown = call("bus:abilities", {"moduleName": "zoo"}, "bus")["abilities"]
-    assert shown == [{"id": "zoo:feed", "name": "feed", "description": "Makes a text louder", "isStream": False},
-                     {"id": "zoo:count:all", "name": "count:all", "description": "Makes a text louder", "isStream": False}], shown
+    assert shown == [{"id": "zoo:count:all", "name": "count:all", "description": "Makes a text louder", "isStream": False},
+                     {"id": "zoo:feed", "name": "feed", "description": "Makes a text louder", "isStream": False}], shown
     assert call("bus:schema", {"abilityId": "ark:open"}, "bus") == {"abilityId": "ark:open", "inputSchema": TEXT, "outputSchema": TEXT}
     meta = call("bus:inspect", {"abilityId": "ark:open"}, "bus")["meta"]
     assert meta == {"id": "ark:open", "moduleName": "ark", "abilityName": "open", "description": "Makes a text louder",
