@@ -117,15 +117,15 @@ static cardbox_status find_wanted(ability_view *out, const bus_call *call, const
                                   cardbox_error *err)
 {
     const wanted_ability *wanted = call->plan;
-    registered ability;
+    registered_ability definition;
     if (wanted->built_in == NULL && rows_count(rows) == 0)
         return error_set(err, CARDBOX_NOT_FOUND, "there is no ability \"%.*s\"",
                          (int)slice_cut(wanted->id, 80), wanted->id.ptr);
     if (wanted->built_in != NULL) {
         *out = view_built_in(wanted->built_in);
     } else {
-        registered_row(&ability, rows, 0);
-        *out = view_registered(&ability);
+        registered_row(&definition, rows, 0);
+        *out = view_registered(&definition);
     }
     return CARDBOX_OK;
 }

@@ -45,15 +45,15 @@ bool registered_is_possible(slice id)
     return registered_is_id(id) && !registered_is_reserved(id);
 }
 
-cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
-                                cardbox_error *err)
+cardbox_status registered_check(buf *unchecked, const char **member,
+                                const registered_ability *definition, cardbox_error *err)
 {
     schema_names names = {.count = 0};
     *member = "inputSchema";
-    cardbox_status status = schema_check(&names, ability->input_schema, err);
+    cardbox_status status = schema_check(&names, definition->input_schema, err);
     if (status == CARDBOX_OK) {
         *member = "outputSchema";
-        status = schema_check(&names, ability->output_schema, err);
+        status = schema_check(&names, definition->output_schema, err);
     }
     if (status == CARDBOX_OK && names.has_more)
         status = error_set(err, CARDBOX_INVALID, "the schemas have over %d unknown keywords",
@@ -75,16 +75,16 @@ void registered_get_params(params *p, const registered_ids *wanted)
     params_column(p, PARAMS_TEXT, wanted->ids, wanted->count, sizeof(slice), 0);
 }
 
-void registered_row(registered *out, const store_rows *rows, int row)
+void registered_row(registered_ability *out, const store_rows *rows, int row)
 {
-    *out = (registered){.id = rows_text(rows, row, 0),
-                        .description = rows_text(rows, row, 1),
-                        .input_schema = rows_text(rows, row, 2),
-                        .output_schema = rows_text(rows, row, 3),
-                        .url = rows_text(rows, row, 4),
-                        .headers = rows_text(rows, row, 5),
-                        .timeout_ms = rows_int4(rows, row, 6),
-                        .unchecked = rows_text(rows, row, 7)};
+    *out = (registered_ability){.id = rows_text(rows, row, 0),
+                                .description = rows_text(rows, row, 1),
+                                .input_schema = rows_text(rows, row, 2),
+                                .output_schema = rows_text(rows, row, 3),
+                                .url = rows_text(rows, row, 4),
+                                .headers = rows_text(rows, row, 5),
+                                .timeout_ms = rows_int4(rows, row, 6),
+                                .unchecked = rows_text(rows, row, 7)};
 }
 
 cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_ids *wanted,
@@ -95,17 +95,17 @@ cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_
     return client_run(db, STATEMENT_abilities_get, &p, RUN_AGAIN, rows, err);
 }
 
-void registered_save_params(params *p, slice tenant, const registered *ability)
+void registered_save_params(params *p, slice tenant, const registered_ability *definition)
 {
     params_text(p, tenant);
-    params_text(p, ability->id);
-    params_text(p, ability->description);
-    params_text(p, ability->input_schema);
-    params_text(p, ability->output_schema);
-    params_text(p, ability->url);
-    params_text(p, ability->headers);
-    params_int4(p, ability->timeout_ms);
-    params_text(p, ability->unchecked);
+    params_text(p, definition->id);
+    params_text(p, definition->description);
+    params_text(p, definition->input_schema);
+    params_text(p, definition->output_schema);
+    params_text(p, definition->url);
+    params_text(p, definition->headers);
+    params_int4(p, definition->timeout_ms);
+    params_text(p, definition->unchecked);
     params_int4(p, REGISTERED_COUNT_MAX);
 }
 

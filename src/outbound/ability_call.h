@@ -22,7 +22,7 @@ typedef enum ability_end {
 } ability_end;
 
 typedef struct ability_call {
-    const registered *ability;
+    const registered_ability *definition;
     slice project;
     slice call_id;              /* visible ASCII characters and blanks, as `caller_id` */
     slice caller_id;            /* ptr NULL: none */
