@@ -174,8 +174,8 @@ static void send_input(ability_outcome *out, buf *output, net *n, const ability_
                            .arg = &sink,
                            .on_tick = on_tick,
                            .stop = call->stop,
-                           .is_guarded = true,
-                           .allows_private = call->allows_private};
+                           .is_client_url = true,
+                           .may_be_private = call->may_be_private};
     format_line(url, sizeof(url), "%.*s", (int)definition->url.len, definition->url.ptr);
     make_headers(&headers, call);
     if (headers.memory.failed) {

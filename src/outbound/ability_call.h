@@ -27,7 +27,7 @@ typedef struct ability_call {
     slice call_id;              /* visible ASCII characters and blanks, as `caller_id` */
     slice caller_id;            /* ptr NULL: none */
     scan_value input;           /* scan_check must have accepted it */
-    bool allows_private;        /* see net_request */
+    bool may_be_private;        /* see net_request */
     void (*on_tick)(void *arg); /* see net_request */
     void *arg;
     atomic_int *stop;

@@ -97,7 +97,7 @@ static void call_in_thread(request *r, void *arg)
                                .call_id = given.ptr != NULL ? given : uuid16_new(&r->memory),
                                .caller_id = r->headers.caller_id,
                                .input = i->input,
-                               .allows_private = r->server->set->abilities_allow_private,
+                               .may_be_private = r->server->set->abilities_allow_private,
                                .on_tick = check_call,
                                .arg = i,
                                .stop = &i->stop};

@@ -237,7 +237,7 @@ static void run_registered(tool_outcome *out, const tool_call *call)
                                .call_id = slice_of(call->call_id),
                                .caller_id = slice_of(call->task_id),
                                .input = scan_whole(call->arguments),
-                               .allows_private = call->allows_private,
+                               .may_be_private = call->allows_private,
                                .stop = call->stop};
 
     ability_call_run(&result, &output, call->net, &sent);
