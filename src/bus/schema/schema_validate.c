@@ -418,7 +418,7 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
     if (steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
         if (is_patient)
-            schema_refuse(&run, &top, "the check takes over %d seconds: send a smaller value",
+            schema_refuse(&run, &top, "the check needs over %d seconds: send a smaller value",
                           SCHEMA_PATIENT_MS / 1000);
         else
             schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
