@@ -6,7 +6,7 @@
 #include "store/client/client.h"
 #include "base/errors.h"
 
-enum { UNCHECKED_MAX = 8192, PARTS_MAX = 3 };
+enum { PARTS_MAX = 3 };
 
 static bool is_name_byte(char c)
 {
@@ -45,40 +45,25 @@ bool registered_is_possible(slice id)
     return registered_is_id(id) && !registered_is_reserved(id);
 }
 
-/* schema_check separates the names by ", ", and does not decode their escapes. */
-static void put_array(buf *out, slice names)
+cardbox_status registered_check(buf *unchecked, const char **member,
+                                const registered_ability *definition, cardbox_error *err)
 {
-    buf_char(out, '[');
-    while (names.len > 0) {
-        const char *comma = memmem(names.ptr, names.len, ", ", 2);
-        size_t len = comma != NULL ? (size_t)(comma - names.ptr) : names.len;
-        buf_comma(out);
-        buf_char(out, '"');
-        buf_add(out, names.ptr, len);
-        buf_char(out, '"');
-        len += comma != NULL ? 2 : 0;
-        names = (slice){names.ptr + len, names.len - len};
-    }
-    buf_char(out, ']');
-}
-
-cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
-                                cardbox_error *err)
-{
-    buf names = BUF_INIT(UNCHECKED_MAX);
+    schema_names names = {.count = 0};
     *member = "inputSchema";
-    cardbox_status status = schema_check(&names, ability->input_schema, err);
+    cardbox_status status = schema_check(&names, definition->input_schema, err);
     if (status == CARDBOX_OK) {
         *member = "outputSchema";
-        status = schema_check(&names, ability->output_schema, err);
+        status = schema_check(&names, definition->output_schema, err);
     }
-    if (status == CARDBOX_OK && !buf_ok(&names))
-        status =
-            error_set(err, CARDBOX_INVALID,
-                      "the schemas have over %d bytes of names of unknown keywords", UNCHECKED_MAX);
-    if (status == CARDBOX_OK)
-        put_array(unchecked, buf_as_slice(&names));
-    buf_free(&names);
+    if (status == CARDBOX_OK && names.has_more)
+        status = error_set(err, CARDBOX_INVALID, "the schemas have over %d unknown keywords",
+                           SCHEMA_NAMES_MAX);
+    buf_char(unchecked, '[');
+    for (size_t i = 0; i < names.count; i++) {
+        buf_comma(unchecked);
+        buf_json_quoted(unchecked, names.name[i]);
+    }
+    buf_char(unchecked, ']');
     return status;
 }
 
@@ -90,16 +75,16 @@ void registered_get_params(params *p, const registered_ids *wanted)
     params_column(p, PARAMS_TEXT, wanted->ids, wanted->count, sizeof(slice), 0);
 }
 
-void registered_row(registered *out, const store_rows *rows, int row)
+void registered_row(registered_ability *out, const store_rows *rows, int row)
 {
-    *out = (registered){.id = rows_text(rows, row, 0),
-                        .description = rows_text(rows, row, 1),
-                        .input_schema = rows_text(rows, row, 2),
-                        .output_schema = rows_text(rows, row, 3),
-                        .url = rows_text(rows, row, 4),
-                        .headers = rows_text(rows, row, 5),
-                        .timeout_ms = rows_int4(rows, row, 6),
-                        .unchecked = rows_text(rows, row, 7)};
+    *out = (registered_ability){.id = rows_text(rows, row, 0),
+                                .description = rows_text(rows, row, 1),
+                                .input_schema = rows_text(rows, row, 2),
+                                .output_schema = rows_text(rows, row, 3),
+                                .url = rows_text(rows, row, 4),
+                                .headers = rows_text(rows, row, 5),
+                                .timeout_ms = rows_int4(rows, row, 6),
+                                .unchecked = rows_text(rows, row, 7)};
 }
 
 cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_ids *wanted,
@@ -110,17 +95,17 @@ cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_
     return client_run(db, STATEMENT_abilities_get, &p, RUN_AGAIN, rows, err);
 }
 
-void registered_save_params(params *p, slice tenant, const registered *ability)
+void registered_save_params(params *p, slice tenant, const registered_ability *definition)
 {
     params_text(p, tenant);
-    params_text(p, ability->id);
-    params_text(p, ability->description);
-    params_text(p, ability->input_schema);
-    params_text(p, ability->output_schema);
-    params_text(p, ability->url);
-    params_text(p, ability->headers);
-    params_int4(p, ability->timeout_ms);
-    params_text(p, ability->unchecked);
+    params_text(p, definition->id);
+    params_text(p, definition->description);
+    params_text(p, definition->input_schema);
+    params_text(p, definition->output_schema);
+    params_text(p, definition->url);
+    params_text(p, definition->headers);
+    params_int4(p, definition->timeout_ms);
+    params_text(p, definition->unchecked);
     params_int4(p, REGISTERED_COUNT_MAX);
 }
 

@@ -145,14 +145,14 @@ static struct curl_slist *list_headers(const net_request *request)
 /* Options of a request to a client's URL. A kept connection could send the request twice: libcurl
  * repeats a request if a kept connection breaks before the answer. A proxy would hide the address
  * of the host. */
-static void set_guard(exchange *x)
+static void set_client_url_options(exchange *x)
 {
-    if (!x->request->is_guarded)
+    if (!x->request->is_client_url)
         return;
     curl_easy_setopt(x->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(x->easy, CURLOPT_FORBID_REUSE, 1L);
-    if (x->request->allows_private)
+    if (x->request->may_be_private)
         return;
     curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETFUNCTION, open_public_socket);
     curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETDATA, x);
@@ -180,7 +180,7 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox/" CARDBOX_VERSION);
     /* the end of a request does not wait for the resolver, which may take long */
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    set_guard(x);
+    set_client_url_options(x);
 }
 
 static void set_timeout(exchange *x)

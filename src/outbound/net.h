@@ -36,10 +36,10 @@ typedef struct net_request {
     void *arg;
     void (*on_tick)(void *arg); /* net_post calls it at least about every 50 ms; may be NULL */
     atomic_int *stop; /* another thread stops the request by setting this to another value than 0 */
-    /* The URL comes from a client and not from the operator: only public addresses are connected
-     * to, no proxy is used, and the connection is not kept. */
-    bool is_guarded;
-    bool allows_private; /* with `is_guarded`: addresses that are not public are connected to too */
+    /* A client chose the URL. The request uses no proxy and no kept connection, and only public
+     * addresses are allowed unless may_be_private is set. */
+    bool is_client_url;
+    bool may_be_private;
 } net_request;
 
 typedef struct net_answer {

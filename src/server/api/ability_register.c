@@ -1,6 +1,6 @@
 /*
- * registered.c: registers, describes and deletes registered abilities. ability_calls.c invokes
- * them.
+ * ability_register.c: registers, describes and deletes registered abilities. ability_calls.c
+ * invokes them.
  */
 #include <strings.h>
 #include "bus/describe.h"
@@ -74,7 +74,7 @@ static bool is_header(slice name_token, scan_value value)
 }
 
 /* Appends the headers, without the white space between tokens. */
-static bool take_headers(request *r, buf *out, const field_value *body)
+static bool read_headers(request *r, buf *out, const field_value *body)
 {
     slice name;
     scan_value value;
@@ -94,11 +94,11 @@ static bool take_headers(request *r, buf *out, const field_value *body)
 }
 
 /* Checks the schemas, and refuses one that is not valid with the location of the error. */
-static bool check_schemas(request *r, buf *unchecked, const registered *ability)
+static bool check_schemas(request *r, buf *unchecked, const registered_ability *definition)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *member;
-    cardbox_status status = registered_check(unchecked, &member, ability, &err);
+    cardbox_status status = registered_check(unchecked, &member, definition, &err);
     if (status != CARDBOX_OK)
         return handler_refuse(r, "body", member, "value_error", err.message);
     return true;
@@ -119,26 +119,27 @@ static bool check_id(request *r)
     return true;
 }
 
-static bool take_definition(request *r, registered *out)
+static bool read_definition(request *r, registered_ability *out)
 {
     const field_value *body = handler_read_change(r, ABILITY, ABILITY_FIELDS, false);
     buf lines = BUF_INIT(REGISTERED_BYTES_MAX), unchecked = BUF_INIT(2 * REGISTERED_BYTES_MAX);
     if (body == NULL || !check_id(r))
         return false;
-    *out = (registered){.id = r->match.params[1],
-                        .description = body[A_DESCRIPTION].text,
-                        .input_schema = body[A_INPUT].json.text,
-                        .output_schema = body[A_OUTPUT].json.text,
-                        .url = body[A_URL].text,
-                        .timeout_ms = body[A_TIMEOUT].given ? (int32_t)body[A_TIMEOUT].number
-                                                            : REGISTERED_TIMEOUT_MS};
+    *out =
+        (registered_ability){.id = r->match.params[1],
+                             .description = body[A_DESCRIPTION].text,
+                             .input_schema = body[A_INPUT].json.text,
+                             .output_schema = body[A_OUTPUT].json.text,
+                             .url = body[A_URL].text,
+                             .timeout_ms = body[A_TIMEOUT].given ? (int32_t)body[A_TIMEOUT].number
+                                                                 : REGISTERED_TIMEOUT_MS};
     const char *url = arena_copy(&r->memory, out->url);
     if (url == NULL)
         return http_error_send_no_memory(r);
     if (!net_is_url(url, false))
         return handler_refuse(r, "body", "url", "value_error",
                               "Input should be an http or https URL without a user and a password");
-    bool is_good = take_headers(r, &lines, body) && check_schemas(r, &unchecked, out);
+    bool is_good = read_headers(r, &lines, body) && check_schemas(r, &unchecked, out);
     out->headers = arena_keep(&r->memory, &lines);
     out->unchecked = arena_keep(&r->memory, &unchecked);
     if (is_good && r->memory.failed)
@@ -168,11 +169,11 @@ static void answer_saved(request *r, const batch_rows *found)
 
 static void put_in_thread(request *r, void *arg)
 {
-    registered *ability = handler_take(r, 1, sizeof(*ability));
+    registered_ability *definition = handler_take(r, 1, sizeof(*definition));
     (void)arg;
-    if (ability == NULL || !take_definition(r, ability))
+    if (definition == NULL || !read_definition(r, definition))
         return;
-    r->plan = ability;
+    r->plan = definition;
     r->ticket.replayable = true;
     handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_save, save_params, r,
                          answer_saved);
@@ -204,18 +205,18 @@ void handler_queue_registered(request *r, batch_render render)
     if (registered_is_possible(r->match.params[1]))
         handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_abilities_get, get_params, r, render);
     else
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
 }
 
 static void answer_described(request *r, const batch_rows *found)
 {
-    registered ability;
+    registered_ability definition;
     if (rows_count(found->rows) == 0) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
-    registered_row(&ability, found->rows, 0);
-    describe_registered(request_body(r), &ability, r->is_admin);
+    registered_row(&definition, found->rows, 0);
+    describe_registered(request_body(r), &definition, r->is_admin);
     request_tag(r, 0);
     request_finish(r);
 }
@@ -236,7 +237,7 @@ static void delete_params(params *p, const void *keys)
 static void answer_deleted(request *r, const batch_rows *found)
 {
     if (rows_count(found->rows) == 0) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
     buf_text(request_body(r), "{\"ability_id\":");
