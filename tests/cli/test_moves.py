@@ -81,7 +81,7 @@ def test_an_unfinished_task_arrives_asleep():
     assert done.returncode == 0, done.stderr
     assert psql(dsn, "SELECT wake_at IS NULL FROM cardbox.tasks") == "f\n"
     load(goal, export(dsn))
-    assert psql(goal, "SELECT completion_status, wake_at, lease_owner, lease_epoch, messages FROM cardbox.tasks") == "|||0|1\n"
+    assert psql(goal, "SELECT completion_status, wake_at, lease_owner, lease_epoch, messages FROM cardbox.tasks") == "|||0|2\n"
     task_id = psql(goal, "SELECT task_id FROM cardbox.tasks").strip()
     cardbox("task", "send", "--dsn", goal, "--project", "p", task_id, "go on")
     assert psql(goal, "SELECT wake_at IS NULL FROM cardbox.tasks") == "f\n"

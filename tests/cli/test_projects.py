@@ -38,7 +38,7 @@ def row(project, cards=0, boxes=0, sessions=0, tasks=0, capped=()):
 
 
 ALL = [row("boxes", boxes=1), row("cards", cards=1), row("much", cards=999, capped=["cards"]),
-       row("sessions", sessions=1), row("tasks", cards=1, tasks=1), row("é, the \"last\"")]
+       row("sessions", sessions=1), row("tasks", cards=2, boxes=1, tasks=1), row("é, the \"last\"")]
 
 
 def test_all_of_them():

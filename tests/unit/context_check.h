@@ -37,7 +37,7 @@ static inline void assert_entries(const context_output *out)
 /* Messages of the format "messages": known roles, contents of one string, each call answered. */
 static inline broken messages_break(const json_t *messages)
 {
-    const json_t *open = NULL; /* the calls that the next messages answer, in their order */
+    const json_t *open = NULL; /* the calls that the next messages answer, in any order */
     size_t i, answered = 0;
     json_t *message, *call;
 
@@ -55,9 +55,12 @@ static inline broken messages_break(const json_t *messages)
         if ((strcmp(role, "tool") == 0) != (id != NULL))
             return "only a result has a toolCallId";
         if (id != NULL) {
-            call = json_array_get(open, answered++);
-            if (call == NULL || strcmp(json_string_value(json_object_get(call, "id")), id) != 0)
+            bool is_open = false;
+            json_array_foreach (open, at, call)
+                is_open |= strcmp(json_string_value(json_object_get(call, "id")), id) == 0;
+            if (!is_open)
                 return "a result without its call";
+            answered++;
             continue;
         }
         if (answered != json_array_size(open))

@@ -173,7 +173,7 @@ static bool write_box(void)
         assert_string_equal(buf_str(&out),
                             "{\"box_id\":\"B\",\"card_ids\":[\"a\",\"b\\\"\",\"c\"],\"version\":2,"
                             "\"length\":3,\"parent_ids\":[\"a\"],\"created_at\":\"then\","
-                            "\"updated_at\":\"now\"}");
+                            "\"updated_at\":\"now\",\"sealed\":false}");
     buf_free(&out);
     return is_whole;
 }

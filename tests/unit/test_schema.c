@@ -444,6 +444,24 @@ static void ends_where_a_schema_refers_to_itself(void **state)
                  "needs over 100000 steps to check, send less at once");
 }
 
+/* A schema from a row of the database may have more properties than schema_check() accepts. */
+static void finds_no_properties_beyond_the_limit(void **state)
+{
+    buf schema = BUF_INIT(1 << 20);
+    scan_value value;
+    (void)state;
+    buf_text(&schema, "{\"additionalProperties\":false,\"properties\":{\"p0\":{}");
+    for (int i = 1; i < 100 * SCHEMA_PROPERTIES_MAX; i++)
+        buf_printf(&schema, ",\"p%d\":{}", i);
+    buf_text(&schema, "}}");
+    scan_value whole = scan_whole(buf_as_slice(&schema));
+    assert_true(scan_check(SLICE("{\"p255\":1}"), CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
+    assert_int_equal(schema_validate(NULL, whole, value, false, NULL), CARDBOX_OK);
+    assert_true(scan_check(SLICE("{\"p25599\":1}"), CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
+    assert_int_equal(schema_validate(NULL, whole, value, false, NULL), CARDBOX_INVALID);
+    buf_free(&schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +479,7 @@ int main(void)
         cmocka_unit_test(tells_of_the_nearest_form),
         cmocka_unit_test(is_exact),
         cmocka_unit_test(ends_where_a_schema_refers_to_itself),
+        cmocka_unit_test(finds_no_properties_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,14 +68,16 @@ static bool holds_const(const keyword_check *c)
 
 /* --- objects --- */
 
-/* Returns the member of an object whose name equals a string token, and its index. If there is
- * no such member, returns SCAN_NONE, and `index` receives the number of members. */
+/* Returns the member of an object whose name equals a string token, and its index. Returns
+ * SCAN_NONE if there is no such member among the first SCHEMA_PROPERTIES_MAX. A schema from a row
+ * of the database may have more. */
 static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
     slice key;
     scan_value value;
     *index = 0;
-    for (scan_walk walk = scan_enter(properties); scan_member(&walk, &key, &value); ++*index)
+    for (scan_walk walk = scan_enter(properties);
+         *index < SCHEMA_PROPERTIES_MAX && scan_member(&walk, &key, &value); ++*index)
         if (scan_string_equal(key, token))
             return value;
     return (scan_value){SCAN_NONE, {NULL, 0}};
