@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/text.h"
@@ -74,12 +75,21 @@ void net_free(net *n)
     free(n);
 }
 
+/* libcurl accepts other numbers of slashes, and takes the first part of the path as the host. */
+static bool begins_host(const char *url)
+{
+    size_t scheme = strncasecmp(url, "https", 5) == 0 ? 5 : 4;
+    return strncasecmp(url, "http", 4) == 0 && strncmp(url + scheme, "://", 3) == 0 &&
+           url[scheme + 3] != '/';
+}
+
 bool net_is_url(const char *url, bool may_have_user)
 {
     CURLU *handle = curl_url();
     char *scheme = NULL, *host = NULL;
     unsigned flags = may_have_user ? 0 : CURLU_DISALLOW_USER;
-    bool good = handle != NULL && curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK &&
+    bool good = handle != NULL && begins_host(url) &&
+                curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                 (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) && host[0] != '\0';

@@ -137,7 +137,7 @@ def test_bad_definitions():
             assert answer["detail"][0]["loc"] == ["body", member], answer
     refused(definition(inputSchema=True), "inputSchema")
     for url in ("", "x", "ftp://example.com/", "file:///etc/passwd", "http://", "http://u:p@example.com/", "//example.com",
-                "http://exa mple.com/", "http://example.com/\n", "unix:/tmp/x", "http://example.com/" + "x" * 2048):
+                "http:/a", "http:///a", "http://exa mple.com/", "http://example.com/\n", "unix:/tmp/x", "http://example.com/" + "x" * 2048):
         refused(definition(url), "url")
     for headers in ([], {"a": 1}, {"a": ""}, {"a": "x\r\nb: c"}, {"a b": "c"}, {"": "c"}, {"a:": "c"}, {"a": " c"},
                     {"a": "\u00fc"}, {"Content-Type": "x"}, {"content-length": "1"}, {"HOST": "x"}, {"X-Call-ID": "x"},

@@ -1,5 +1,5 @@
 /*
- * test_outbound_net.c: requests to a host that is resolved slowly. This
+ * test_outbound_net.c: requests to a host that is resolved slowly, and which texts are URLs. This
  * program replaces getaddrinfo(), which libcurl calls in a thread of its own.
  */
 #include <setjmp.h>
@@ -107,12 +107,29 @@ static void test_exit_does_not_wait(void **state)
         clock_sleep_ms(1);
 }
 
+static void test_urls(void **state)
+{
+    static const char *const GOOD[] = {"http://a", "HTTPS://a.test:8443/b?c=d#e", "http://[::1]/"};
+    static const char *const BAD[] = {"",        "http",      "http:a",      "http:/a",
+                                      "http://", "http:///a", "https:////a", "httpx://a",
+                                      "ftp://a", "//a",       "http://u@a/", "http://?a"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++)
+        if (!net_is_url(GOOD[i], false))
+            fail_msg("%s", GOOD[i]);
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        if (net_is_url(BAD[i], false))
+            fail_msg("%s", BAD[i]);
+    assert_true(net_is_url("http://u:p@a/", true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_resolver_is_left_behind),
         cmocka_unit_test(test_stopped_request_waits_too),
         cmocka_unit_test(test_exit_does_not_wait),
+        cmocka_unit_test(test_urls),
     };
     return net_global_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
