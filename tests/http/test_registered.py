@@ -299,6 +299,16 @@ def test_input_is_validated():
     assert call("mem:loud", {"text": "x"}) == {"text": "X"}
 
 
+def test_stored_headers_are_checked():
+    """A row of the database is outside input: a header that PUT refuses is not sent either."""
+    ability, outside = scripted(lambda _: {})
+    for headers in ({"X-Key": "x" * 20000}, {"X-Key": "a\r\nX-Other: b"}, {"X Key": "b"}, {"Host": "x"}, {"X-Key": 1},
+                    {f"h{i}": "x" for i in range(33)}):
+        psql(dsn(), f"UPDATE cardbox.abilities SET headers = {literal(json.dumps(headers))} WHERE ability_id = {literal(ability)}")
+        failed(ability, {}, 502, "stored headers of the ability are not valid")
+    assert not outside.requests
+
+
 def test_other_statuses():
     replies = [Reply(500, b'{"error": "no\x01\xff \xc3\xbc"}'), Reply(404), Reply(204), Reply(201, b"{}"), Reply(301, Location=echo().url),
                Reply(307, b"x" * 5000, Location=echo().url), Reply(503, b"y" * 3000000)]
