@@ -207,9 +207,9 @@ def test_what_is_only_shown_changes_nothing():
 def test_the_type_comes_from_the_metadata():
     card = written("types", {"content": "x", "type": "note"})
     hint = "to change the type, change metadata.type and leave out type"
-    rejected("types", {**card, "type": "memo"}, "type", f'type is \\"memo\\", but the metadata has the type \\"note\\": {hint}')
+    rejected("types", {**card, "type": "memo"}, "type", "but the metadata has the type")
     changed = {**card, "metadata": {**card["metadata"], "type": "memo"}}
-    rejected("types", changed, "type", f'type is \\"note\\", but the metadata has the type \\"memo\\": {hint}')
+    rejected("types", changed, "type", hint)
     rejected("types", {**card, "metadata": None}, "type", "unknown")
     rejected("types", {**card, "type": "x" * 600}, "type", hint)
     assert post("types", {**changed, "type": "memo"})["outcome"] == "repaired"

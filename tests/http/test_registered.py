@@ -118,7 +118,8 @@ def test_bad_ids():
 def test_built_in_modules():
     for ability in ("card:get", "card:fly", "bus:x", "ldg:task:save", "ldg:x", "task:spawn", "session:x", "box:a:b"):
         refused(definition(), "built-in", ability, 409)
-        assert server().request("DELETE", path(ability)).status == 409
+        answer = server().request("DELETE", path(ability))
+        assert answer.status == 409 and answer.json()["detail"]["hint"] == "a built-in ability can't be deleted", answer
     put("cards:get", definition())
 
 
@@ -485,6 +486,9 @@ def test_sdk_does_not_call_them():
     put("mem:sdk", definition())
     done = cardbox("ability", "invoke", "--dsn", dsn(), "--project", "acme", "mem:sdk", '{"text": "x"}', check=False)
     assert done.returncode == 1 and "over HTTP" in done.stderr, done.stderr
+    assert """cardbox ability invoke bus:abilities '{"moduleName":"mem"}'""" in done.stderr and "ability list" not in done.stderr
+    done = cardbox("ability", "invoke", "--dsn", dsn(), "--project", "acme", "nothing", check=False)
+    assert done.returncode == 1 and 'there is no ability "nothing"; see `cardbox ability list`' in done.stderr, done.stderr
 
 
 if __name__ == "__main__":

@@ -52,8 +52,9 @@ static bool check_schemas(request *r, buf *unchecked, const registered *ability)
     return true;
 }
 
-/* Checks the id in the path of a change. False: the request was answered with an error. */
-static bool check_id(request *r)
+/* Checks the id in the path of a change. False: the request was answered with an error, and with
+ * `hint` if the id is in a module of built-in abilities. */
+static bool check_id(request *r, const char *hint)
 {
     slice id = r->match.params[1];
     if (!registered_is_id(id))
@@ -62,7 +63,7 @@ static bool check_id(request *r)
             "Input should be module:verb or module:entity:verb, at most 60 letters, "
             "digits, '_', '-' and ':'");
     if (registered_is_reserved(id))
-        return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
+        return http_error_send(r, HTTP_ERROR_CONFLICT, hint,
                                "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);
     return true;
 }
@@ -71,7 +72,7 @@ static bool take_definition(request *r, registered *out)
 {
     const field_value *body = handler_read_change(r, ABILITY, ABILITY_FIELDS, false);
     buf lines = BUF_INIT(REGISTERED_BYTES_MAX), unchecked = BUF_INIT(2 * REGISTERED_BYTES_MAX);
-    if (body == NULL || !check_id(r))
+    if (body == NULL || !check_id(r, "use another name before the first ':'"))
         return false;
     *out = (registered){.id = r->match.params[1],
                         .description = body[A_DESCRIPTION].text,
@@ -195,7 +196,7 @@ static void answer_deleted(request *r, const batch_rows *found)
 
 void handle_ability_delete(request *r)
 {
-    if (handler_no_query(r) && check_id(r))
+    if (handler_no_query(r) && check_id(r, "a built-in ability can't be deleted"))
         handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_delete, delete_params, r,
                              answer_deleted);
 }
