@@ -1,12 +1,13 @@
 /*
- * registered.c: the ids, schemas and statements of registered abilities.
+ * registered.c: the ids, headers, schemas and statements of registered abilities.
  */
 #include "bus/registered.h"
+#include <strings.h>
 #include "bus/schema/schema.h"
 #include "store/client/client.h"
 #include "base/errors.h"
 
-enum { PARTS_MAX = 3 };
+enum { PARTS_MAX = 3, HEADER_NAME_MAX = 128, HEADER_VALUE_MAX = 4096 };
 
 static bool is_name_byte(char c)
 {
@@ -45,8 +46,63 @@ bool registered_is_possible(slice id)
     return registered_is_id(id) && !registered_is_reserved(id);
 }
 
-cardbox_status registered_check(buf *unchecked, const char **member,
-                                const registered_ability *definition, cardbox_error *err)
+/* --- headers --- */
+
+/* Headers of a call that the server sets itself, or that belong to the connection. */
+static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
+                                               "X-Project-Id", "X-Call-Id",
+                                               "X-Caller-Id",  "Host",
+                                               "Connection",   "Keep-Alive",
+                                               "Expect",       "Transfer-Encoding",
+                                               "TE",           "Trailer",
+                                               "Upgrade",      "Proxy-Authorization"};
+
+static bool is_reserved_header(slice name)
+{
+    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++)
+        if (strlen(RESERVED_HEADERS[i]) == name.len &&
+            strncasecmp(RESERVED_HEADERS[i], name.ptr, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* A name of a header is a token of RFC 9110. */
+static bool is_header_name(slice name)
+{
+    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_letter && (c == '\0' || strchr(OTHERS, c) == NULL))
+            return false;
+    }
+    return name.len > 0 && name.len <= HEADER_NAME_MAX && !is_reserved_header(name);
+}
+
+static bool is_header_value(slice value)
+{
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
+            return false;
+    return value.len > 0 && value.len <= HEADER_VALUE_MAX && value.ptr[0] != ' ' &&
+           value.ptr[value.len - 1] != ' ';
+}
+
+bool registered_is_header(slice name_token, scan_value value)
+{
+    buf name = BUF_INIT(HEADER_NAME_MAX), text = BUF_INIT(HEADER_VALUE_MAX);
+    bool is_good = value.kind == SCAN_STRING && scan_decode(&name, name_token) &&
+                   scan_decode(&text, value.text) && buf_ok(&name) && buf_ok(&text) &&
+                   is_header_name(buf_as_slice(&name)) && is_header_value(buf_as_slice(&text));
+    buf_free(&name);
+    buf_free(&text);
+    return is_good;
+}
+
+/* --- schemas --- */
+
+cardbox_status registered_check(buf *unchecked, const char **member, const registered_ability *definition,
+                                cardbox_error *err)
 {
     schema_names names = {.count = 0};
     *member = "inputSchema";

@@ -45,6 +45,11 @@ bool registered_is_reserved(slice id);
  * registered_is_reserved is false. */
 bool registered_is_possible(slice id);
 
+/* Returns whether a member of `headers` is a header that a definition may set. The name is a token
+ * of up to 128 bytes. The value has 1 to 4,096 visible ASCII characters, with blanks only in
+ * between. */
+bool registered_is_header(slice name_token, scan_value value);
+
 /* Appends the JSON array of the keywords that are not checked. Returns CARDBOX_INVALID if a schema
  * is not valid; then *member is the name of the member that contains it. */
 cardbox_status registered_check(buf *unchecked, const char **member,

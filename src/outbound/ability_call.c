@@ -61,18 +61,25 @@ static void add_stored(header_list *h, slice name_token, slice value_token)
     add_header(h, &line);
 }
 
-static void make_headers(header_list *h, const ability_call *call)
+/* Returns false if the stored headers are not valid. A role of the database may have written them.
+ */
+static bool make_headers(header_list *h, const ability_call *call)
 {
     slice name;
     scan_value value;
+    size_t count = 0;
     scan_walk walk = scan_enter(scan_whole(call->definition->headers));
     add_value(h, "Content-Type", SLICE("application/json"), false);
     add_value(h, "X-Project-Id", call->project, true);
     add_value(h, "X-Call-Id", call->call_id, false);
     if (call->caller_id.ptr != NULL)
         add_value(h, "X-Caller-Id", call->caller_id, false);
-    while (scan_member(&walk, &name, &value))
+    while (scan_member(&walk, &name, &value)) {
+        if (!registered_is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
+            return false;
         add_stored(h, name, value.text);
+    }
+    return true;
 }
 
 /* --- the answer --- */
@@ -177,8 +184,11 @@ static void send_input(ability_outcome *out, buf *output, net *n, const ability_
                            .is_client_url = true,
                            .may_be_private = call->may_be_private};
     format_line(url, sizeof(url), "%.*s", (int)definition->url.len, definition->url.ptr);
-    make_headers(&headers, call);
-    if (headers.memory.failed) {
+    if (!make_headers(&headers, call)) {
+        out->end = ABILITY_FAILED;
+        format_line(out->message, sizeof(out->message),
+                    "the stored headers of the ability are not valid: register it again");
+    } else if (headers.memory.failed) {
         out->end = ABILITY_NO_MEMORY;
     } else {
         net_post(&answer, n, &request);

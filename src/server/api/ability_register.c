@@ -2,7 +2,6 @@
  * ability_register.c: registers, describes and deletes registered abilities. ability_calls.c
  * invokes them.
  */
-#include <strings.h>
 #include "bus/describe.h"
 #include "outbound/net.h"
 #include "server/api/handlers.h"
@@ -11,7 +10,7 @@
 
 enum { A_DESCRIPTION, A_INPUT, A_OUTPUT, A_URL, A_HEADERS, A_TIMEOUT, ABILITY_FIELDS };
 
-enum { DESCRIPTION_MAX = 16 * 1024, HEADER_NAME_MAX = 128, HEADER_VALUE_MAX = 4096 };
+enum { DESCRIPTION_MAX = 16 * 1024 };
 
 static const field ABILITY[ABILITY_FIELDS] = {
     [A_DESCRIPTION] = {"description", FIELD_TEXT, .required = true, .most = DESCRIPTION_MAX},
@@ -22,57 +21,6 @@ static const field ABILITY[ABILITY_FIELDS] = {
     [A_TIMEOUT] = {"timeoutMs", FIELD_INTEGER, .least = 1, .most = REGISTERED_TIMEOUT_MS_MAX},
 };
 
-/* Headers of a call that the server sets itself, or that belong to the connection. */
-static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
-                                               "X-Project-Id", "X-Call-Id",
-                                               "X-Caller-Id",  "Host",
-                                               "Connection",   "Keep-Alive",
-                                               "Expect",       "Transfer-Encoding",
-                                               "TE",           "Trailer",
-                                               "Upgrade",      "Proxy-Authorization"};
-
-static bool is_reserved_header(slice name)
-{
-    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++)
-        if (strlen(RESERVED_HEADERS[i]) == name.len &&
-            strncasecmp(RESERVED_HEADERS[i], name.ptr, name.len) == 0)
-            return true;
-    return false;
-}
-
-/* A name of a header is a token of RFC 9110. */
-static bool is_header_name(slice name)
-{
-    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!is_letter && (c == '\0' || strchr(OTHERS, c) == NULL))
-            return false;
-    }
-    return name.len > 0 && name.len <= HEADER_NAME_MAX && !is_reserved_header(name);
-}
-
-static bool is_header_value(slice value)
-{
-    for (size_t i = 0; i < value.len; i++)
-        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
-            return false;
-    return value.len > 0 && value.len <= HEADER_VALUE_MAX && value.ptr[0] != ' ' &&
-           value.ptr[value.len - 1] != ' ';
-}
-
-static bool is_header(slice name_token, scan_value value)
-{
-    buf name = BUF_INIT(HEADER_NAME_MAX), text = BUF_INIT(HEADER_VALUE_MAX);
-    bool is_good = value.kind == SCAN_STRING && scan_decode(&name, name_token) &&
-                   scan_decode(&text, value.text) && buf_ok(&name) && buf_ok(&text) &&
-                   is_header_name(buf_as_slice(&name)) && is_header_value(buf_as_slice(&text));
-    buf_free(&name);
-    buf_free(&text);
-    return is_good;
-}
-
 /* Appends the headers, without the white space between tokens. */
 static bool read_headers(request *r, buf *out, const field_value *body)
 {
@@ -82,7 +30,7 @@ static bool read_headers(request *r, buf *out, const field_value *body)
     if (!body[A_HEADERS].given)
         return buf_text(out, "{}"), true;
     for (scan_walk walk = scan_enter(body[A_HEADERS].json); scan_member(&walk, &name, &value);)
-        if (!is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
+        if (!registered_is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
             return handler_refuse(
                 r, "body", "headers", "value_error",
                 "Input should be an object with up to 32 headers. A value should be "
@@ -104,8 +52,9 @@ static bool check_schemas(request *r, buf *unchecked, const registered_ability *
     return true;
 }
 
-/* Checks the id in the path of a change. False: the request was answered with an error. */
-static bool check_id(request *r)
+/* Checks the id in the path of a change. False: the request was answered with an error, and with
+ * `hint` if the id is in a module of built-in abilities. */
+static bool check_id(request *r, const char *hint)
 {
     slice id = r->match.params[1];
     if (!registered_is_id(id))
@@ -114,7 +63,7 @@ static bool check_id(request *r)
             "Input should be module:verb or module:entity:verb, at most 60 letters, "
             "digits, '_', '-' and ':'");
     if (registered_is_reserved(id))
-        return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
+        return http_error_send(r, HTTP_ERROR_CONFLICT, hint,
                                "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);
     return true;
 }
@@ -123,7 +72,7 @@ static bool read_definition(request *r, registered_ability *out)
 {
     const field_value *body = handler_read_change(r, ABILITY, ABILITY_FIELDS, false);
     buf lines = BUF_INIT(REGISTERED_BYTES_MAX), unchecked = BUF_INIT(2 * REGISTERED_BYTES_MAX);
-    if (body == NULL || !check_id(r))
+    if (body == NULL || !check_id(r, "use another name before the first ':'"))
         return false;
     *out =
         (registered_ability){.id = r->match.params[1],
@@ -248,7 +197,7 @@ static void answer_deleted(request *r, const batch_rows *found)
 
 void handle_ability_delete(request *r)
 {
-    if (handler_no_query(r) && check_id(r))
+    if (handler_no_query(r) && check_id(r, "a built-in ability can't be deleted"))
         handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_delete, delete_params, r,
                              answer_deleted);
 }

@@ -26,6 +26,9 @@ typedef struct pool_limits {
     size_t jobs_max, jobs_of_project_max; /* maximum number of waiting and running jobs of all
                                              projects, and of one project */
     size_t running_of_project_max;        /* maximum number of running jobs of one project */
+    /* A project may add a job only while it has fewer jobs than half of those that all projects may
+     * still add. So the last ones are for projects with few jobs. */
+    bool keeps_half;
     bool has_own_deadline; /* true: jobs do not end because of --database-timeout-ms */
     http_error error;      /* the answer if a limit is reached */
     const char *full, *full_of_project;
@@ -147,6 +150,7 @@ static pool_limits limits_of(const settings *set, job_kind kind)
         return (pool_limits){.jobs_max = threads,
                              .jobs_of_project_max = own,
                              .running_of_project_max = own,
+                             .keeps_half = true,
                              .has_own_deadline = true,
                              .error = HTTP_ERROR_CALLS_FULL,
                              .full = "too many calls of registered abilities are running",
@@ -224,9 +228,11 @@ static const char *enqueue(job_pool *p, request *r)
     const pool_limits *limits = &p->limits;
     slice tenant = request_tenant(r);
     pthread_mutex_lock(&p->lock);
+    size_t own = waiting_of(p, tenant) + running_of(p, tenant);
     if (p->jobs >= limits->jobs_max)
         full = limits->full;
-    else if (waiting_of(p, tenant) + running_of(p, tenant) >= limits->jobs_of_project_max)
+    else if (own >= limits->jobs_of_project_max ||
+             (limits->keeps_half && 2 * own >= limits->jobs_max - p->jobs))
         full = limits->full_of_project;
     if (full == NULL) {
         r->job.state = JOB_WAITING;

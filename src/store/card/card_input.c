@@ -133,9 +133,11 @@ static cardbox_status check_shown_type(slice type, scan_value metadata, cardbox_
     slice shown = card_json_type(metadata);
     if (type.ptr == NULL || scan_string_is(shown, type))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "type is \"%.*s\", but the metadata gives %.*s: change metadata.type instead",
-                     error_shown(type), type.ptr, error_shown(shown), shown.ptr);
+    return error_set(
+        err, CARDBOX_INVALID,
+        "type is \"%.*s\", but the metadata has the type %.*s: to change the type, change "
+        "metadata.type and leave out type",
+        error_shown(type), type.ptr, error_shown(shown), shown.ptr);
 }
 
 static cardbox_status read_metadata(card_input *out, const client_card *card, const char **member,
