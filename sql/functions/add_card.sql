@@ -1,6 +1,7 @@
 -- add_card: adds a card, for SQL programs. The card is written by write_cards(), which the SDK calls. Content of a known
 -- class (`__type__`) is stored as it is. The SDK checks such content, and stores it in a normal form.
---   metadata      A JSON object. If it has a standard type and no role, the role of the type is added.
+--   metadata      A JSON object. If it has a standard type and no role, the role of the type is added. A repair replaces
+--                 the whole metadata of the stored card: without this parameter, its type and role are removed.
 --   tool_calls    A JSON array, or NULL.
 --   tool_call_id  Id of the tool call whose result the card is, or NULL.
 --   ttl_seconds   Seconds from the creation until the card expires; NULL or 0: the card does not expire.

@@ -20,6 +20,10 @@ BEGIN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
     PERFORM cardbox.check_ids(ids), cardbox.check_ids(parents), cardbox.check_time(at);
+    IF box IS NULL OR lower(parents::text)::jsonb ? box::text THEN
+        RAISE EXCEPTION 'a new box needs an id, which is not among its parents'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     length := jsonb_array_length(ids);
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids,
                                     created_at, updated_at)

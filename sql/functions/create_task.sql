@@ -27,6 +27,13 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
+    PERFORM cardbox.check_id('task_id', task, 512);
+    IF jsonb_typeof(messages) IS DISTINCT FROM 'array' OR cardinality(contents) IS NULL OR cardinality(contents) = 0
+       OR cardinality(contents) <> jsonb_array_length(messages) THEN
+        RAISE EXCEPTION 'a new task needs messages, each with a content' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM cardbox.check_id('the id of a message', m.value ->> 'id', 512)
+       FROM jsonb_array_elements(messages) AS m;
     IF parent IS NOT NULL AND NOT EXISTS (SELECT FROM cardbox.tasks t
                                            WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
         RETURN 5;

@@ -12,8 +12,8 @@ WITH box AS (
                 ELSE r.first END AS first
       FROM (SELECT q.*, coalesce(sum(q.before - q.first) OVER (ORDER BY q.ord DESC ROWS BETWEEN UNBOUNDED PRECEDING
                                                                AND 1 PRECEDING), 0)::int8 AS later
-              FROM cardbox.boxes_to_read($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                                         $7::int8[], $8::int8[], $9::timestamptz[]) AS q) AS r
+              FROM cardbox.box_read_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                            $7::int8[], $8::int8[], $9::timestamptz[]) AS q) AS r
 ), segment AS (
     SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
       FROM box b

@@ -18,8 +18,8 @@
 -- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are few
 -- columns, and the rows of kinds 0 and 1 store their values in the columns of a card.
 WITH box AS (
-    SELECT * FROM cardbox.boxes_to_read($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                                        $7::int8[], $8::int8[], $9::timestamptz[])
+    SELECT * FROM cardbox.box_read_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                          $7::int8[], $8::int8[], $9::timestamptz[])
 ), segment AS (
     SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
       FROM box b

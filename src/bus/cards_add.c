@@ -25,7 +25,7 @@ static void card_add_drop(void *plan)
 /* --- reading --- */
 
 /* Rejects a card with members that only a card with content_class may have. */
-static void refuse_shown_only(input_reader *one)
+static void reject_read_only_members(input_reader *one)
 {
     static const char *const NAMES[] = {"project_id", "expires_at"};
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
@@ -38,7 +38,7 @@ static void refuse_shown_only(input_reader *one)
 static client_card read_given(input_reader *one, bool sealed)
 {
     scan_value is_sealed = input_value(one, "sealed");
-    bool as_read = scan_find(one->object, "content_class").kind != SCAN_NONE;
+    bool is_read_form = scan_find(one->object, "content_class").kind != SCAN_NONE;
     client_card given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
@@ -56,15 +56,15 @@ static client_card read_given(input_reader *one, bool sealed)
         .ttl_seconds = (int32_t)input_integer(one, "ttl_seconds", 0),
         .checked = true,
         .sealed = sealed,
-        .as_read = as_read,
+        .is_read_form = is_read_form,
         .content_class = input_text(one, "content_class"),
     };
     if (given.card_id.ptr == NULL)
         given.card_id = uuid16_new(one->call->memory);
-    if (is_sealed.kind == SCAN_TRUE || (is_sealed.kind == SCAN_FALSE && !as_read))
+    if (is_sealed.kind == SCAN_TRUE || (is_sealed.kind == SCAN_FALSE && !is_read_form))
         given.sealed = is_sealed.kind == SCAN_TRUE;
-    if (!as_read)
-        refuse_shown_only(one);
+    if (!is_read_form)
+        reject_read_only_members(one);
     return given;
 }
 

@@ -14,12 +14,12 @@ ability_view view_built_in(const bus_ability *ability)
                           .scope = ability->scope};
 }
 
-ability_view view_registered(const registered *ability)
+ability_view view_registered(const registered_ability *definition)
 {
-    return (ability_view){.id = ability->id,
-                          .description = ability->description,
-                          .input_schema = ability->input_schema,
-                          .output_schema = ability->output_schema,
+    return (ability_view){.id = definition->id,
+                          .description = definition->description,
+                          .input_schema = definition->input_schema,
+                          .output_schema = definition->output_schema,
                           .scope = REGISTERED_SCOPE};
 }
 
@@ -99,14 +99,14 @@ void describe_whole(buf *out, const ability_view *view)
     buf_char(out, '}');
 }
 
-void describe_registered(buf *out, const registered *ability, bool is_admin)
+void describe_registered(buf *out, const registered_ability *definition, bool is_admin)
 {
-    const ability_view view = view_registered(ability);
+    const ability_view view = view_registered(definition);
     add_whole(out, &view);
-    buf_member(out, "unchecked", ability->unchecked);
+    buf_member(out, "unchecked", definition->unchecked);
     if (is_admin) {
-        buf_member_text(out, "url", ability->url);
-        buf_member_int(out, "timeoutMs", ability->timeout_ms);
+        buf_member_text(out, "url", definition->url);
+        buf_member_int(out, "timeoutMs", definition->timeout_ms);
     }
     buf_char(out, '}');
 }

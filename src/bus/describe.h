@@ -19,7 +19,7 @@ typedef struct ability_view {
 /* These functions return the view of a built-in ability, of a registered ability, and of a row of
  * the statement abilities_list, which has no schemas. */
 ability_view view_built_in(const bus_ability *ability);
-ability_view view_registered(const registered *ability);
+ability_view view_registered(const registered_ability *definition);
 ability_view view_row(const store_rows *rows, int row);
 
 slice view_module(const ability_view *view);
@@ -36,7 +36,7 @@ void describe_whole(buf *out, const ability_view *view);
 
 /* Appends the same members as describe_whole and `unchecked`. If `is_admin`, also `url` and
  * `timeoutMs`. */
-void describe_registered(buf *out, const registered *ability, bool is_admin);
+void describe_registered(buf *out, const registered_ability *definition, bool is_admin);
 
 /* Appends {"abilities":[...]} with all built-in abilities and those of the rows of abilities_list,
  * each as in describe_whole but without the schemas. */

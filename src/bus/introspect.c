@@ -29,22 +29,12 @@ static slice row_module(const store_rows *rows, int row)
     return view_module(&view);
 }
 
-/* Returns the number of registered abilities of a module. */
-static size_t count_rows(const store_rows *rows, slice module)
+/* Returns the index of the first row, from index `from` on, that is not in `module`. */
+static int rows_end(const store_rows *rows, slice module, int from)
 {
-    size_t count = 0;
-    for (int row = 0; row < rows_count(rows); row++)
-        count += slice_equal(row_module(rows, row), module);
-    return count;
-}
-
-static bool is_first_of_module(const store_rows *rows, int row)
-{
-    slice module = row_module(rows, row);
-    for (int before = 0; before < row; before++)
-        if (slice_equal(row_module(rows, before), module))
-            return false;
-    return true;
+    while (from < rows_count(rows) && slice_equal(row_module(rows, from), module))
+        from++;
+    return from;
 }
 
 static void add_module(buf *out, slice name, size_t count)
@@ -70,9 +60,10 @@ BUS_RENDERS(list)
         end = module_end(bus_module(first), from);
         add_module(out, bus_module(first), end - from);
     }
-    for (int row = 0; row < rows_count(rows); row++)
-        if (is_first_of_module(rows, row))
-            add_module(out, row_module(rows, row), count_rows(rows, row_module(rows, row)));
+    for (int from = 0, end; from < rows_count(rows); from = end) {
+        end = rows_end(rows, row_module(rows, from), from);
+        add_module(out, row_module(rows, from), (size_t)(end - from));
+    }
     buf_text(out, "]}");
     return CARDBOX_OK;
 }
@@ -126,15 +117,15 @@ static cardbox_status find_wanted(ability_view *out, const bus_call *call, const
                                   cardbox_error *err)
 {
     const wanted_ability *wanted = call->plan;
-    registered ability;
+    registered_ability definition;
     if (wanted->built_in == NULL && rows_count(rows) == 0)
         return error_set(err, CARDBOX_NOT_FOUND, "there is no ability \"%.*s\"",
                          (int)slice_cut(wanted->id, 80), wanted->id.ptr);
     if (wanted->built_in != NULL) {
         *out = view_built_in(wanted->built_in);
     } else {
-        registered_row(&ability, rows, 0);
-        *out = view_registered(&ability);
+        registered_row(&definition, rows, 0);
+        *out = view_registered(&definition);
     }
     return CARDBOX_OK;
 }

@@ -1,12 +1,13 @@
 /*
- * registered.c: the ids, schemas and statements of registered abilities.
+ * registered.c: the ids, headers, schemas and statements of registered abilities.
  */
 #include "bus/registered.h"
+#include <strings.h>
 #include "bus/schema/schema.h"
 #include "store/client/client.h"
 #include "base/errors.h"
 
-enum { UNCHECKED_MAX = 8192, PARTS_MAX = 3 };
+enum { PARTS_MAX = 3, HEADER_NAME_MAX = 128, HEADER_VALUE_MAX = 4096 };
 
 static bool is_name_byte(char c)
 {
@@ -45,40 +46,80 @@ bool registered_is_possible(slice id)
     return registered_is_id(id) && !registered_is_reserved(id);
 }
 
-/* schema_check separates the names by ", ", and does not decode their escapes. */
-static void put_array(buf *out, slice names)
+/* --- headers --- */
+
+/* Headers of a call that the server sets itself, or that belong to the connection. */
+static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
+                                               "X-Project-Id", "X-Call-Id",
+                                               "X-Caller-Id",  "Host",
+                                               "Connection",   "Keep-Alive",
+                                               "Expect",       "Transfer-Encoding",
+                                               "TE",           "Trailer",
+                                               "Upgrade",      "Proxy-Authorization"};
+
+static bool is_reserved_header(slice name)
 {
-    buf_char(out, '[');
-    while (names.len > 0) {
-        const char *comma = memmem(names.ptr, names.len, ", ", 2);
-        size_t len = comma != NULL ? (size_t)(comma - names.ptr) : names.len;
-        buf_comma(out);
-        buf_char(out, '"');
-        buf_add(out, names.ptr, len);
-        buf_char(out, '"');
-        len += comma != NULL ? 2 : 0;
-        names = (slice){names.ptr + len, names.len - len};
-    }
-    buf_char(out, ']');
+    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++)
+        if (strlen(RESERVED_HEADERS[i]) == name.len &&
+            strncasecmp(RESERVED_HEADERS[i], name.ptr, name.len) == 0)
+            return true;
+    return false;
 }
 
-cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
+/* A name of a header is a token of RFC 9110. */
+static bool is_header_name(slice name)
+{
+    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_letter && (c == '\0' || strchr(OTHERS, c) == NULL))
+            return false;
+    }
+    return name.len > 0 && name.len <= HEADER_NAME_MAX && !is_reserved_header(name);
+}
+
+static bool is_header_value(slice value)
+{
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
+            return false;
+    return value.len > 0 && value.len <= HEADER_VALUE_MAX && value.ptr[0] != ' ' &&
+           value.ptr[value.len - 1] != ' ';
+}
+
+bool registered_is_header(slice name_token, scan_value value)
+{
+    buf name = BUF_INIT(HEADER_NAME_MAX), text = BUF_INIT(HEADER_VALUE_MAX);
+    bool is_good = value.kind == SCAN_STRING && scan_decode(&name, name_token) &&
+                   scan_decode(&text, value.text) && buf_ok(&name) && buf_ok(&text) &&
+                   is_header_name(buf_as_slice(&name)) && is_header_value(buf_as_slice(&text));
+    buf_free(&name);
+    buf_free(&text);
+    return is_good;
+}
+
+/* --- schemas --- */
+
+cardbox_status registered_check(buf *unchecked, const char **member, const registered_ability *definition,
                                 cardbox_error *err)
 {
-    buf names = BUF_INIT(UNCHECKED_MAX);
+    schema_names names = {.count = 0};
     *member = "inputSchema";
-    cardbox_status status = schema_check(&names, ability->input_schema, err);
+    cardbox_status status = schema_check(&names, definition->input_schema, err);
     if (status == CARDBOX_OK) {
         *member = "outputSchema";
-        status = schema_check(&names, ability->output_schema, err);
+        status = schema_check(&names, definition->output_schema, err);
     }
-    if (status == CARDBOX_OK && !buf_ok(&names))
-        status =
-            error_set(err, CARDBOX_INVALID,
-                      "the schemas have over %d bytes of names of unknown keywords", UNCHECKED_MAX);
-    if (status == CARDBOX_OK)
-        put_array(unchecked, buf_as_slice(&names));
-    buf_free(&names);
+    if (status == CARDBOX_OK && names.has_more)
+        status = error_set(err, CARDBOX_INVALID, "the schemas have over %d unknown keywords",
+                           SCHEMA_NAMES_MAX);
+    buf_char(unchecked, '[');
+    for (size_t i = 0; i < names.count; i++) {
+        buf_comma(unchecked);
+        buf_json_quoted(unchecked, names.name[i]);
+    }
+    buf_char(unchecked, ']');
     return status;
 }
 
@@ -90,16 +131,16 @@ void registered_get_params(params *p, const registered_ids *wanted)
     params_column(p, PARAMS_TEXT, wanted->ids, wanted->count, sizeof(slice), 0);
 }
 
-void registered_row(registered *out, const store_rows *rows, int row)
+void registered_row(registered_ability *out, const store_rows *rows, int row)
 {
-    *out = (registered){.id = rows_text(rows, row, 0),
-                        .description = rows_text(rows, row, 1),
-                        .input_schema = rows_text(rows, row, 2),
-                        .output_schema = rows_text(rows, row, 3),
-                        .url = rows_text(rows, row, 4),
-                        .headers = rows_text(rows, row, 5),
-                        .timeout_ms = rows_int4(rows, row, 6),
-                        .unchecked = rows_text(rows, row, 7)};
+    *out = (registered_ability){.id = rows_text(rows, row, 0),
+                                .description = rows_text(rows, row, 1),
+                                .input_schema = rows_text(rows, row, 2),
+                                .output_schema = rows_text(rows, row, 3),
+                                .url = rows_text(rows, row, 4),
+                                .headers = rows_text(rows, row, 5),
+                                .timeout_ms = rows_int4(rows, row, 6),
+                                .unchecked = rows_text(rows, row, 7)};
 }
 
 cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_ids *wanted,
@@ -110,17 +151,17 @@ cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_
     return client_run(db, STATEMENT_abilities_get, &p, RUN_AGAIN, rows, err);
 }
 
-void registered_save_params(params *p, slice tenant, const registered *ability)
+void registered_save_params(params *p, slice tenant, const registered_ability *definition)
 {
     params_text(p, tenant);
-    params_text(p, ability->id);
-    params_text(p, ability->description);
-    params_text(p, ability->input_schema);
-    params_text(p, ability->output_schema);
-    params_text(p, ability->url);
-    params_text(p, ability->headers);
-    params_int4(p, ability->timeout_ms);
-    params_text(p, ability->unchecked);
+    params_text(p, definition->id);
+    params_text(p, definition->description);
+    params_text(p, definition->input_schema);
+    params_text(p, definition->output_schema);
+    params_text(p, definition->url);
+    params_text(p, definition->headers);
+    params_int4(p, definition->timeout_ms);
+    params_text(p, definition->unchecked);
     params_int4(p, REGISTERED_COUNT_MAX);
 }
 

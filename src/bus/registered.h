@@ -24,7 +24,7 @@ enum {
 };
 
 /* The definition of an ability. The texts belong to the result of a statement or to a request. */
-typedef struct registered {
+typedef struct registered_ability {
     slice id;
     slice description;
     slice input_schema, output_schema; /* JSON */
@@ -32,7 +32,7 @@ typedef struct registered {
     slice headers;   /* a JSON object of texts */
     slice unchecked; /* a JSON array: the keywords of the schemas that are not checked */
     int32_t timeout_ms;
-} registered;
+} registered_ability;
 
 /* Returns whether a text is an id of the form module:verb or module:entity:verb. The parts consist
  * of letters, digits, '_' and '-'. */
@@ -45,10 +45,15 @@ bool registered_is_reserved(slice id);
  * registered_is_reserved is false. */
 bool registered_is_possible(slice id);
 
+/* Returns whether a member of `headers` is a header that a definition may set. The name is a token
+ * of up to 128 bytes. The value has 1 to 4,096 visible ASCII characters, with blanks only in
+ * between. */
+bool registered_is_header(slice name_token, scan_value value);
+
 /* Appends the JSON array of the keywords that are not checked. Returns CARDBOX_INVALID if a schema
  * is not valid; then *member is the name of the member that contains it. */
-cardbox_status registered_check(buf *unchecked, const char **member, const registered *ability,
-                                cardbox_error *err);
+cardbox_status registered_check(buf *unchecked, const char **member,
+                                const registered_ability *definition, cardbox_error *err);
 
 /* --- statements --- */
 
@@ -62,7 +67,7 @@ typedef struct registered_ids {
 /* registered_get_params adds the parameters of the statement abilities_get, and registered_row
  * reads one of its rows. */
 void registered_get_params(params *p, const registered_ids *wanted);
-void registered_row(registered *out, const store_rows *rows, int row);
+void registered_row(registered_ability *out, const store_rows *rows, int row);
 
 /* Runs abilities_get. The caller frees the rows. */
 cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_ids *wanted,
@@ -70,7 +75,7 @@ cardbox_status registered_read(store_rows **rows, cardbox *db, const registered_
 
 /* Adds the parameters of ability_save, whose row has `true` if the ability was saved and `false` if
  * the project has REGISTERED_COUNT_MAX abilities; and those of ability_delete. */
-void registered_save_params(params *p, slice tenant, const registered *ability);
+void registered_save_params(params *p, slice tenant, const registered_ability *definition);
 void registered_delete_params(params *p, slice tenant, slice id);
 
 #endif

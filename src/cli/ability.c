@@ -129,13 +129,25 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
+/* Fails because the ability of the command is not built in. */
+static cli_exit fail_unknown(const char *id)
+{
+    if (!registered_is_possible(slice_of(id)))
+        return cli_error_and(CLI_FAILED, "there is no ability \"%s\"; see `cardbox ability list`",
+                             id);
+    return cli_error_and(CLI_FAILED,
+                         "there is no built-in ability \"%s\"; abilities that a project has "
+                         "registered are invoked over HTTP, and listed by `cardbox ability invoke "
+                         "bus:abilities '{\"moduleName\":\"%.*s\"}'`",
+                         id, (int)strcspn(id, ":"), id);
+}
+
 static cli_exit show_ability(cli_call *call)
 {
     const bus_ability *ability = bus_find(slice_of(call->arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL)
-        return cli_error_and(CLI_FAILED, "there is no ability \"%s\"; see `cardbox ability list`",
-                             call->arguments[0]);
+        return fail_unknown(call->arguments[0]);
     if (!call->json) {
         print_ability(ability);
         return CLI_DONE;
@@ -159,7 +171,7 @@ const cli_command cli_ability_show = {
 
 static cli_exit invoke_ability(cli_call *call)
 {
-    const char *input = call->arguments[1];
+    const char *id = call->arguments[0], *input = call->arguments[1];
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *output = NULL;
     cli_exit status = CLI_FAILED;
@@ -168,10 +180,12 @@ static cli_exit invoke_ability(cli_call *call)
             goto done;
         input = buf_str(&text);
     }
-    if (cardbox_invoke(&output, call->db, call->project, call->arguments[0], NULL, "cardbox", input,
-                       &call->err) == CARDBOX_OK) {
+    if (cardbox_invoke(&output, call->db, call->project, id, NULL, "cardbox", input, &call->err) ==
+        CARDBOX_OK) {
         term_print_json(output);
         status = CLI_DONE;
+    } else if (call->err.status == CARDBOX_NOT_FOUND && bus_find(slice_of(id)) == NULL) {
+        status = fail_unknown(id);
     } else {
         cli_failed(call);
     }

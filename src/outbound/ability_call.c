@@ -61,18 +61,25 @@ static void add_stored(header_list *h, slice name_token, slice value_token)
     add_header(h, &line);
 }
 
-static void make_headers(header_list *h, const ability_call *call)
+/* Returns false if the stored headers are not valid. A role of the database may have written them.
+ */
+static bool make_headers(header_list *h, const ability_call *call)
 {
     slice name;
     scan_value value;
-    scan_walk walk = scan_enter(scan_whole(call->ability->headers));
+    size_t count = 0;
+    scan_walk walk = scan_enter(scan_whole(call->definition->headers));
     add_value(h, "Content-Type", SLICE("application/json"), false);
     add_value(h, "X-Project-Id", call->project, true);
     add_value(h, "X-Call-Id", call->call_id, false);
     if (call->caller_id.ptr != NULL)
         add_value(h, "X-Caller-Id", call->caller_id, false);
-    while (scan_member(&walk, &name, &value))
+    while (scan_member(&walk, &name, &value)) {
+        if (!registered_is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
+            return false;
         add_stored(h, name, value.text);
+    }
+    return true;
 }
 
 /* --- the answer --- */
@@ -105,7 +112,7 @@ static void set_status_failure(ability_outcome *out, slice excerpt, long status)
                 excerpt.len > 0 ? ": " : "", (int)slice_cut(excerpt, EXCERPT_MAX - 4), excerpt.ptr);
 }
 
-static void check_output(ability_outcome *out, slice text, const registered *ability)
+static void check_output(ability_outcome *out, slice text, const registered_ability *definition)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_value value;
@@ -114,7 +121,7 @@ static void check_output(ability_outcome *out, slice text, const registered *abi
         format_line(out->message, sizeof(out->message),
                     "the output of the ability is not valid JSON at byte %zu: %s", why.position,
                     why.message);
-    else if (schema_validate(NULL, scan_whole(ability->output_schema), value, SCHEMA_PATIENT,
+    else if (schema_validate(NULL, scan_whole(definition->output_schema), value, SCHEMA_PATIENT,
                              &err) != CARDBOX_OK)
         format_line(out->message, sizeof(out->message),
                     "the output of the ability violates its schema: %s", err.message);
@@ -139,14 +146,14 @@ static void set_outcome(ability_outcome *out, const net_answer *answer, answer_s
         out->end = ABILITY_TOO_SLOW;
         format_line(out->message, sizeof(out->message),
                     "the ability's URL gave no complete answer within %d ms",
-                    call->ability->timeout_ms);
+                    call->definition->timeout_ms);
     } else if (answer->end != NET_ANSWERED) {
         format_line(out->message, sizeof(out->message), "the ability's URL can't be called: %s",
                     answer->reason);
     } else if (answer->status != 200) {
         set_status_failure(out, buf_as_slice(&sink->excerpt), answer->status);
     } else {
-        check_output(out, buf_as_slice(sink->output), call->ability);
+        check_output(out, buf_as_slice(sink->output), call->definition);
     }
 }
 
@@ -154,7 +161,7 @@ static void set_outcome(ability_outcome *out, const net_answer *answer, answer_s
 
 static void send_input(ability_outcome *out, buf *output, net *n, const ability_call *call)
 {
-    const registered *ability = call->ability;
+    const registered_ability *definition = call->definition;
     char url[REGISTERED_URL_MAX + 1];
     net_answer answer;
     header_list headers = {.memory = ARENA_INIT};
@@ -167,18 +174,21 @@ static void send_input(ability_outcome *out, buf *output, net *n, const ability_
     net_request request = {.url = url,
                            .headers = headers.list,
                            .body = call->input.text,
-                           .connect_ms = ability->timeout_ms,
-                           .idle_ms = ability->timeout_ms,
-                           .total_ms = ability->timeout_ms,
+                           .connect_ms = definition->timeout_ms,
+                           .idle_ms = definition->timeout_ms,
+                           .total_ms = definition->timeout_ms,
                            .sink = take_answer,
                            .arg = &sink,
                            .on_tick = on_tick,
                            .stop = call->stop,
-                           .is_guarded = true,
-                           .allows_private = call->allows_private};
-    format_line(url, sizeof(url), "%.*s", (int)ability->url.len, ability->url.ptr);
-    make_headers(&headers, call);
-    if (headers.memory.failed) {
+                           .is_client_url = true,
+                           .may_be_private = call->may_be_private};
+    format_line(url, sizeof(url), "%.*s", (int)definition->url.len, definition->url.ptr);
+    if (!make_headers(&headers, call)) {
+        out->end = ABILITY_FAILED;
+        format_line(out->message, sizeof(out->message),
+                    "the stored headers of the ability are not valid: register it again");
+    } else if (headers.memory.failed) {
         out->end = ABILITY_NO_MEMORY;
     } else {
         net_post(&answer, n, &request);
@@ -192,7 +202,7 @@ void ability_call_run(ability_outcome *out, buf *output, net *n, const ability_c
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     *out = (ability_outcome){.end = ABILITY_BAD_INPUT};
-    if (schema_validate(&out->faults, scan_whole(call->ability->input_schema), call->input,
+    if (schema_validate(&out->faults, scan_whole(call->definition->input_schema), call->input,
                         SCHEMA_PATIENT, &err) == CARDBOX_OK)
         send_input(out, output, n, call);
     else

@@ -22,12 +22,12 @@ typedef enum ability_end {
 } ability_end;
 
 typedef struct ability_call {
-    const registered *ability;
+    const registered_ability *definition;
     slice project;
     slice call_id;              /* visible ASCII characters and blanks, as `caller_id` */
     slice caller_id;            /* ptr NULL: none */
     scan_value input;           /* scan_check must have accepted it */
-    bool allows_private;        /* see net_request */
+    bool may_be_private;        /* see net_request */
     void (*on_tick)(void *arg); /* see net_request */
     void *arg;
     atomic_int *stop;

@@ -4,7 +4,9 @@
  */
 #include "outbound/net.h"
 #include <curl/curl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/text.h"
@@ -12,8 +14,9 @@
 #include "outbound/address.h"
 
 enum {
-    POLL_MS = 50,    /* maximum wait for bytes between two checks of `stop` and the clock */
-    LINGER_MS = 500, /* maximum wait for the end of an answer after NET_DONE */
+    POLL_MS = 50,     /* maximum wait for bytes between two checks of `stop` and the clock */
+    LINGER_MS = 500,  /* maximum wait for the end of an answer after NET_DONE */
+    MARGIN_MS = 1000, /* time from the deadline of a client's URL to libcurl's own */
     IDLE_CONNECTIONS = 4
 };
 
@@ -35,9 +38,16 @@ typedef struct exchange {
     net_answer *out;
 } exchange;
 
+static atomic_bool is_exiting; /* set by net_exit */
+
 bool net_global_init(void)
 {
     return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+void net_exit(void)
+{
+    atomic_store(&is_exiting, true);
 }
 
 net *net_new(void)
@@ -65,12 +75,21 @@ void net_free(net *n)
     free(n);
 }
 
+/* libcurl accepts other numbers of slashes, and takes the first part of the path as the host. */
+static bool begins_host(const char *url)
+{
+    size_t scheme = strncasecmp(url, "https", 5) == 0 ? 5 : 4;
+    return strncasecmp(url, "http", 4) == 0 && strncmp(url + scheme, "://", 3) == 0 &&
+           url[scheme + 3] != '/';
+}
+
 bool net_is_url(const char *url, bool may_have_user)
 {
     CURLU *handle = curl_url();
     char *scheme = NULL, *host = NULL;
     unsigned flags = may_have_user ? 0 : CURLU_DISALLOW_USER;
-    bool good = handle != NULL && curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK &&
+    bool good = handle != NULL && begins_host(url) &&
+                curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                 curl_url_get(handle, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                 (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) && host[0] != '\0';
@@ -145,14 +164,15 @@ static struct curl_slist *list_headers(const net_request *request)
 /* Options of a request to a client's URL. A kept connection could send the request twice: libcurl
  * repeats a request if a kept connection breaks before the answer. A proxy would hide the address
  * of the host. */
-static void set_guard(exchange *x)
+static void set_client_url_options(exchange *x)
 {
-    if (!x->request->is_guarded)
+    if (!x->request->is_client_url)
         return;
     curl_easy_setopt(x->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(x->easy, CURLOPT_FORBID_REUSE, 1L);
-    if (x->request->allows_private)
+    curl_easy_setopt(x->easy, CURLOPT_CONNECTTIMEOUT_MS, x->request->connect_ms + MARGIN_MS);
+    if (x->request->may_be_private)
         return;
     curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETFUNCTION, open_public_socket);
     curl_easy_setopt(x->easy, CURLOPT_OPENSOCKETDATA, x);
@@ -178,9 +198,9 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox/" CARDBOX_VERSION);
-    /* the end of a request does not wait for the resolver, which may take long */
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    set_guard(x);
+    /* A request to the operator's URL does not wait for the resolver, which may take long. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, request->is_client_url ? 0L : 1L);
+    set_client_url_options(x);
 }
 
 static void set_timeout(exchange *x)
@@ -190,7 +210,30 @@ static void set_timeout(exchange *x)
     x->out->reason = curl_easy_strerror(CURLE_OPERATION_TIMEDOUT);
 }
 
-static bool must_stop(exchange *x)
+/* Returns true while libcurl's thread resolves the host of a client's URL. Such a request does not
+ * end before that thread: a client with a slow name server could otherwise leave any number of
+ * threads behind. So the answer to the client can come later than its deadline. Only if the process
+ * ends, it does not wait for the thread. */
+static bool must_wait_for_resolver(exchange *x)
+{
+    curl_off_t resolved_us = 0;
+
+    if (!x->request->is_client_url)
+        return false;
+    if (atomic_load(&is_exiting)) {
+        curl_easy_setopt(x->easy, CURLOPT_QUICK_EXIT, 1L);
+        return false;
+    }
+    curl_easy_getinfo(x->easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved_us);
+    if (resolved_us > 0)
+        return false;
+    /* libcurl's own timeout would wait for the thread without a look at `is_exiting` */
+    curl_easy_setopt(x->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
+    return true;
+}
+
+/* Sets the result and returns true if the request must end, whether or not the host is resolved. */
+static bool is_over(exchange *x)
 {
     int64_t now = clock_ms();
     net_answer *out = x->out;
@@ -247,7 +290,7 @@ static void perform(exchange *x, CURLM *multi, const char *error)
     while (running > 0) {
         if (curl_multi_perform(multi, &running) != CURLM_OK)
             break;
-        if (running > 0 && must_stop(x))
+        if (running > 0 && is_over(x) && !must_wait_for_resolver(x))
             return;
         if (running > 0)
             curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
@@ -255,7 +298,8 @@ static void perform(exchange *x, CURLM *multi, const char *error)
             x->request->on_tick(x->request->arg);
     }
     const CURLMsg *done = curl_multi_info_read(multi, &left); /* there is only one transfer */
-    if (done != NULL)
+    /* a host that was resolved after the deadline, without success, is a timeout too */
+    if (done != NULL && (done->data.result == CURLE_OK || !is_over(x)))
         set_result(x, done->data.result, error);
 }
 

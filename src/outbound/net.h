@@ -36,10 +36,11 @@ typedef struct net_request {
     void *arg;
     void (*on_tick)(void *arg); /* net_post calls it at least about every 50 ms; may be NULL */
     atomic_int *stop; /* another thread stops the request by setting this to another value than 0 */
-    /* The URL comes from a client and not from the operator: only public addresses are connected
-     * to, no proxy is used, and the connection is not kept. */
-    bool is_guarded;
-    bool allows_private; /* with `is_guarded`: addresses that are not public are connected to too */
+    /* A client chose the URL. The request uses no proxy and no kept connection, and only public
+     * addresses are allowed unless may_be_private is set. The request does not end before the host
+     * is resolved, except after net_exit. */
+    bool is_client_url;
+    bool may_be_private;
 } net_request;
 
 typedef struct net_answer {
@@ -57,6 +58,10 @@ typedef struct net net;
 
 /* The program calls this once, before it starts threads. Returns false if libcurl can't be used. */
 bool net_global_init(void);
+
+/* The program calls this when it begins to stop. Requests that end from now on do not wait for the
+ * thread that resolves the host of a client's URL. */
+void net_exit(void);
 
 /* Makes a `net`, which one thread uses and which keeps connections for later requests. NULL: out of
  * memory. */

@@ -143,6 +143,7 @@ static bool start_loops(process *p)
 static void set_stop_phase(process *p, stop_phase phase)
 {
     atomic_store(&p->server.stop, phase);
+    net_exit();
     for (size_t i = 0; i < p->count; i++)
         loop_wake(p->server.loops[i]);
 }

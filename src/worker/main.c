@@ -140,6 +140,7 @@ static void work_until_signal(worker *w)
         continue;
     log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
     worker_pool_drain(&w->pool);
+    net_exit();
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
     bool is_over = false;
     while (w->pool.busy > 0 && !is_over)

@@ -632,12 +632,15 @@ def test_the_box_of_a_task():
     assert {name: active[name] for name in read} == read, active
     ask("ldg:task:save", {"task": task})  # as read
     ask("ldg:task:save", {"task": {name: None if name in read else task[name] for name in task}})
-    for other in ({"boxId": str(uuid.uuid4())}, {"contextBoxId": mine}):
+    for other in ({"boxId": str(uuid.uuid4())}, {"contextBoxId": str(uuid.uuid4())}):
         refused("ldg:task:save", {"task": {**task, **other}}, 409, "error", "only its completionStatus")
     again = ask("task:spawn", {"goal": "go", "boxId": mine})["taskId"]
     assert ask("ldg:task:get", {"taskId": again})["task"]["boxId"] == mine, "a box may be that of two tasks"
     for name in ("boxId", "contextBoxId"):
         refused("task:spawn", {"goal": "x", name: "x" * 36}, 422, "invalid_input", f"{name} must be a UUID")
+    same = {"boxId": mine.upper(), "contextBoxId": mine}
+    refused("task:spawn", {"goal": "x", **same}, 422, "invalid_input", "contextBoxId names the same box as boxId")
+    refused("ldg:task:save", {"task": {**task, "id": "same-boxes", **same}}, 422, "invalid_input", "contextBoxId names the same box as boxId")
     refused("task:spawn", {"goal": "x", "contextBoxId": str(uuid.uuid4())}, 404, "error", "context box not found")
     refused("task:spawn", {"goal": "x", "contextBoxId": context}, 404, "error", "context box not found", tenant="other")
     sealed = ask("box:create", {"card_ids": []})["box_id"]

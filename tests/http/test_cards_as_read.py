@@ -206,16 +206,20 @@ def test_what_is_only_shown_changes_nothing():
 
 def test_the_type_comes_from_the_metadata():
     card = written("types", {"content": "x", "type": "note"})
-    rejected("types", {**card, "type": "memo"}, "type", "change metadata.type")
+    hint = "to change the type, change metadata.type and leave out type"
+    rejected("types", {**card, "type": "memo"}, "type", "but the metadata has the type")
     changed = {**card, "metadata": {**card["metadata"], "type": "memo"}}
-    rejected("types", changed, "type", "change metadata.type")
+    rejected("types", changed, "type", hint)
     rejected("types", {**card, "metadata": None}, "type", "unknown")
-    rejected("types", {**card, "type": "x" * 600}, "type", "change metadata.type")
+    rejected("types", {**card, "type": "x" * 600}, "type", hint)
     assert post("types", {**changed, "type": "memo"})["outcome"] == "repaired"
     assert json.loads(shown("types"))["type"] == "memo"
     bare = written("types2", {"content": "x"})
     assert bare["type"] == "unknown"
-    rejected("types2", {**bare, "type": "note"}, "type", "change metadata.type")
+    rejected("types2", {**bare, "type": "note"}, "type", hint)
+    del bare["type"]
+    assert post("types2", {**bare, "metadata": {"type": "note"}})["outcome"] == "repaired"
+    assert json.loads(shown("types2"))["type"] == "note"
 
 
 def test_bad_classes():

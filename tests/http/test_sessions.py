@@ -270,6 +270,9 @@ def test_append_refuses():
     for body in ({}, {"entry": plain("x", None), "entries": []}, {"entries": {}}, {"entry": []},
                  {"entries": [plain("x", None)], "expected": 1}, []):
         ask("POST", url("refusals", "entries"), body, 422)
+    for body, loc in (({"entry": {"type": ""}}, ["body", "entry"]), ({"entries": [plain("x", None), {}]}, ["body", "entries", 1])):
+        fault, = ask("POST", url("refusals", "entries"), body, 422)["detail"]
+        assert fault["loc"] == loc, fault
     append("nothing", plain("a", None), status=404)
     append("nothing", {"type": "user", "content": "x"}, status=404)
     assert get(url("refusals"))["version"] == 2 and get(url("refusals"))["entries"] == 1

@@ -124,6 +124,29 @@ def test_a_box():
     done(f"SELECT card_ids ->> 102 FROM cardbox.boxes WHERE tenant_id = 'mine' AND box_id = '{BOX}'", "c100")
 
 
+def test_bad_boxes():
+    refused("SELECT cardbox.create_box('mine', NULL)", "22023: a new box needs an id")
+    for parent in BOX, BOX.upper():
+        refused(f"SELECT cardbox.create_box('mine', '{BOX}', '[]', '[\"x\", \"{parent}\"]')", "22023: a new box needs an id")
+
+
+def test_bad_tasks():
+    def create(task="'t'", messages="""'[{"id": "m", "role": "user", "metadata": {}}]'""", contents="ARRAY['1'::json]"):
+        return f"SELECT cardbox.create_task('mine', {task}, '{{}}', '\"\"', {messages}, {contents})"
+    for task in "NULL", "''", "E'a\\tb'", "repeat('x', 513)":
+        refused(create(task), "22023: task_id must be")
+    for bad in ("NULL", "'[]'", "'{}'", "'1'"):
+        refused(create(messages=bad), "22023: a new task needs messages")
+    for bad in ("NULL", "'{}'", "ARRAY['1', '2']::json[]"):
+        refused(create(contents=bad), "22023: a new task needs messages")
+    for bad in "null", r'"a\tb"', '""':
+        refused(create(messages=f"""'[{{"id": {bad}, "role": "user", "metadata": {{}}}}]'"""), "22023: the id of a message must be")
+    done(create(), "1")
+    for status in ("NULL", "''", "E'a\\x01'", "'null'", "repeat('x', 65537)"):
+        refused(f"SELECT cardbox.finish_task('mine', 't', {status})", "22023: a finished task needs a completion status")
+    done("SELECT cardbox.finish_task('mine', 't', E'done:\\n\\tall')", "3")
+
+
 def test_bad_appends():
     for values in ("'{}'", "NULL", "'{NULL}'", "ARRAY['']", "ARRAY[repeat('i', 513)]", "ARRAY[E'\\t']", "array_fill('x'::text, '{10001}')",
                    "'{x}', 0", "'{x}', append_key => ''", "'{x}', append_key => E'\\n'"):

@@ -361,29 +361,13 @@ static void test_then_refusals(void **state)
                      CARDBOX_INVALID);
 }
 
-/* A program that was built with a header without `then` passes a shorter struct. */
-static void test_older_options(void **state)
-{
-    (void)state;
-    dual boxes = dual_box();
-    cardbox_context_options how =
-        with_then((const cardbox_then *)(uintptr_t)1, 1); /* behind the end of the older struct */
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_context *context = NULL;
-
-    how.struct_size = offsetof(cardbox_context_options, then);
-    assert_ok(cardbox_build_box_context(&context, db, T, boxes.context, NULL, &how, &err), &err);
-    assert_int_equal(cardbox_context_count(context), 3);
-    cardbox_context_free(context);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_then),          cmocka_unit_test(test_then_version),
-        cmocka_unit_test(test_then_limits),   cmocka_unit_test(test_then_refusals),
-        cmocka_unit_test(test_older_options), cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_parts),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_then),        cmocka_unit_test(test_then_version),
+        cmocka_unit_test(test_then_limits), cmocka_unit_test(test_then_refusals),
+        cmocka_unit_test(test_messages),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("contexts", tests, open_db, close_db);
 }

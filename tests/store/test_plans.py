@@ -183,7 +183,6 @@ NOT_PLANNED = {
 
 # Where sorting is right, and why. Nothing else may sort.
 SORTS = {
-    "abilities_list": "the abilities of one project, at most 200",
     "box_log": "the rows of one page, which the index gave in order already",
     "boxes_append": "what is given, by box; and the ids of one segment",
     "boxes_save": "the ids of one box",

@@ -21,7 +21,7 @@ enum {
     LOOPS = 2,
     OF_PROJECT = 64,
     IN_ALL = 256,
-    CALLS = 4,
+    CALLS = 8,
     CALLS_OF_PROJECT = 3,
     PATIENCE_MS = 120000
 };
@@ -202,19 +202,13 @@ static void test_project_leaves_a_thread(void **state)
 
 static void test_places_are_bounded(void **state)
 {
-    size_t threads = job_threads(&set, JOB_COMPUTE), number = 0, waiting = 0;
+    size_t number = 0;
     const char *tenants[IN_ALL / OF_PROJECT] = {"a", "b", "c", "d"};
     (void)state;
-    for (; number < threads - 1; number++)
-        assert_true(add(number, "x", work_later));
-    await_begun(threads - 1);
-    assert_true(add(number++, "y", work_later));
-    await_begun(threads);
-    for (; waiting < IN_ALL; waiting += OF_PROJECT) {
-        const char *tenant = tenants[waiting / OF_PROJECT];
+    for (size_t project = 0; project < IN_ALL / OF_PROJECT; project++) {
         for (size_t i = 0; i < OF_PROJECT; i++)
-            assert_true(add(number++, tenant, work_later));
-        assert_false(add(number, tenant, work_later));
+            assert_true(add(number++, tenants[project], work_later));
+        assert_false(add(number, tenants[project], work_later));
         assert_int_equal(status(number), 503);
         assert_string_equal(requests[number].answer.header[0].name, "Retry-After");
         number++;
@@ -224,6 +218,8 @@ static void test_places_are_bounded(void **state)
     open_gate(number);
     while (jobs_are_open(all))
         turn();
+    assert_true(add(number + 1, "z", work_now));
+    await_answers(number + 1, number + 2);
 }
 
 static void test_client_left(void **state)
@@ -282,28 +278,43 @@ static void test_server_stops(void **state)
 
 /* --- calls of abilities --- */
 
-/* None waits: each of those that are let in has a thread, whatever the others do. */
+/* None waits: each call that is accepted has a thread. */
 static void test_calls_are_bounded(void **state)
 {
+    static const char *const TENANTS[CALLS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     (void)state;
     kind = JOB_CALL;
-    for (size_t i = 0; i < CALLS_OF_PROJECT; i++)
-        assert_true(add(i, "a", work_later));
-    await_begun(CALLS_OF_PROJECT);
-    assert_false(add(CALLS_OF_PROJECT, "a", work_later));
-    assert_int_equal(status(CALLS_OF_PROJECT), 503);
-    assert_true(add(CALLS_OF_PROJECT + 1, "b", work_later));
+    for (size_t i = 0; i < CALLS; i++)
+        assert_true(add(i, TENANTS[i], work_later));
     await_begun(CALLS);
-    assert_false(add(CALLS_OF_PROJECT + 2, "b", work_later));
+    assert_false(add(CALLS, "i", work_later));
+    assert_int_equal(status(CALLS), 503);
     assert_int_equal(tally_get(&counts[0].ability_calls_open), CALLS);
     kind = JOB_COMPUTE; /* which has threads of its own */
-    assert_true(add(CALLS_OF_PROJECT + 3, "a", work_now));
-    await_answers(CALLS_OF_PROJECT + 3, CALLS_OF_PROJECT + 4);
+    assert_true(add(CALLS + 1, "a", work_now));
+    await_answers(CALLS + 1, CALLS + 2);
     open_gate(CALLS);
-    await_answers(0, CALLS_OF_PROJECT);
+    await_answers(0, CALLS);
     kind = JOB_CALL;
-    assert_true(add(CALLS_OF_PROJECT + 4, "a", work_now));
-    await_answers(CALLS_OF_PROJECT + 4, CALLS_OF_PROJECT + 5);
+    assert_true(add(CALLS + 2, "a", work_now));
+    await_answers(CALLS + 2, CALLS + 3);
+}
+
+/* A project with calls leaves half of the free threads to the others. */
+static void test_calls_are_shared(void **state)
+{
+    static const char *const TENANTS[CALLS] = {"a", "a", "a", "b", "b", "c", "d", "e"};
+    (void)state;
+    kind = JOB_CALL;
+    for (size_t i = 0; i < CALLS; i++) {
+        assert_true(add(i, TENANTS[i], work_later));
+        if (i + 1 < CALLS && strcmp(TENANTS[i], TENANTS[i + 1]) == 0)
+            continue;
+        assert_false(add(CALLS + i, TENANTS[i], work_later));
+        assert_int_equal(status(CALLS + i), 503);
+    }
+    open_gate(CALLS);
+    await_answers(0, CALLS);
 }
 
 /* The time limit of the database does not end a call. */
@@ -357,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_time_is_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_server_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_calls_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_are_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_calls_have_their_own_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_statement_is_asked_for_by_the_loop, set_up, tear_down),
     };

@@ -292,21 +292,17 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     return false;
 }
 
-/* Adds the name of an unsupported keyword to the list, unless the list contains it. */
-static void note_unchecked(buf *list, slice key)
+/* Adds the name in a string token to the list, unless the list contains it. */
+static void note_unchecked(schema_names *list, slice token)
 {
-    slice name = scan_inside(key), rest = buf_as_slice(list);
-
-    while (rest.len > 0) {
-        const char *comma = memmem(rest.ptr, rest.len, ", ", 2);
-        size_t len = comma != NULL ? (size_t)(comma - rest.ptr) : rest.len;
-        if (slice_equal((slice){rest.ptr, len}, name))
+    const slice name = scan_inside(token);
+    for (size_t i = 0; i < list->count; i++)
+        if (slice_equal(list->name[i], name))
             return;
-        len += comma != NULL ? 2 : 0;
-        rest = (slice){rest.ptr + len, rest.len - len};
-    }
-    buf_text(list, list->len > 0 ? ", " : "");
-    buf_slice(list, name);
+    if (list->count < SCHEMA_NAMES_MAX)
+        list->name[list->count++] = name;
+    else
+        list->has_more = true;
 }
 
 static bool check_keywords(schema_run *run, scan_value schema, const schema_location *at)
@@ -338,7 +334,7 @@ static bool check_schema(schema_run *run, scan_value schema, const schema_locati
     return is_valid;
 }
 
-cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
+cardbox_status schema_check(schema_names *unchecked, slice schema, cardbox_error *err)
 {
     scan_value root;
     scan_error error;
@@ -353,10 +349,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 
 bool schema_is_partial(scan_value root)
 {
-    buf unchecked = BUF_INIT(1);
-
+    schema_names unchecked = {.count = 0};
     schema_check(&unchecked, root.text, NULL);
-    bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;
-    buf_free(&unchecked);
-    return is_partial;
+    return unchecked.count > 0;
 }

@@ -34,20 +34,28 @@
  * largest inputs of abilities, 10,000 ids or 1,000 cards, need about a tenth of this number. */
 #define SCHEMA_STEPS_MAX 100000
 
-/* The same for SCHEMA_PATIENT: enough for 4 MiB of small numbers. Such a validation also ends when
- * it has taken SCHEMA_PATIENT_MS, because a single check may be slow. */
-#define SCHEMA_STEPS_PATIENT 5000000
-#define SCHEMA_PATIENT_MS    5000
+/* Maximum time of a validation with SCHEMA_PATIENT, which has no maximum number of checks. */
+#define SCHEMA_PATIENT_MS 5000
 
 /* Options of a validation. SCHEMA_NULL_IS_ABSENT: a member that is not required may be null,
  * whatever its schema. SCHEMA_PATIENT: the caller is not a loop, so the validation may take long.
  */
 enum { SCHEMA_EXACT = 0, SCHEMA_NULL_IS_ABSENT = 1, SCHEMA_PATIENT = 2 };
 
+/* Names of members of schemas, each once. They point into the text of the schema, and their escapes
+ * are not decoded. */
+#define SCHEMA_NAMES_MAX 100
+
+typedef struct schema_names {
+    size_t count;
+    bool has_more; /* there are further names */
+    slice name[SCHEMA_NAMES_MAX];
+} schema_names;
+
 /* Returns CARDBOX_OK if a text is a valid schema. Otherwise returns CARDBOX_INVALID with the
- * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Appends the names
- * of unsupported keywords to `unchecked`, each once, separated by commas. */
-cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
+ * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Adds the names of
+ * unsupported keywords to `unchecked`. */
+cardbox_status schema_check(schema_names *unchecked, slice schema, cardbox_error *err);
 
 /* A validation lists at most SCHEMA_ERRORS_MAX errors and counts further ones. When SCHEMA_MORE_MAX
  * further errors are counted, the validation stops. */

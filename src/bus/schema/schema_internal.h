@@ -33,10 +33,10 @@ typedef struct schema_run {
     bool all; /* true: collect all errors; false: stop at the first one, and keep the error at the
                  deepest location of all alternatives */
     unsigned depth;
-    size_t *steps;       /* remaining checks, see SCHEMA_STEPS_MAX; 0: the validation ends */
-    int64_t deadline_ms; /* when the validation ends; 0: no limit */
-    bool null_is_absent; /* members that are not required may be null, whatever their schema */
-    buf *unchecked;      /* names of unsupported keywords; set only if a schema is checked */
+    size_t *steps;           /* remaining checks; 0: the validation ends */
+    int64_t deadline_ms;     /* when the validation ends; 0: no limit */
+    bool null_is_absent;     /* members that are not required may be null, whatever their schema */
+    schema_names *unchecked; /* names of unsupported keywords; set only if a schema is checked */
 } schema_run;
 
 /* Reports a violation and returns false. */

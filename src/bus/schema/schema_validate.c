@@ -22,11 +22,19 @@ typedef struct keyword_check {
 static bool validate(schema_run *run, scan_value schema, scan_value value,
                      const schema_location *at);
 
+/* Returns true if the validation has used all of its steps or its time. */
+static bool is_over(schema_run *run)
+{
+    if (run->deadline_ms > 0 && clock_ms() >= run->deadline_ms)
+        *run->steps = 0;
+    return *run->steps == 0;
+}
+
 /* Returns true if a loop over members or elements checks the next one too. `is_valid` is false if
  * the loop has found a violation. */
-static bool may_continue(const schema_run *run, bool is_valid)
+static bool may_continue(schema_run *run, bool is_valid)
 {
-    return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
+    return !is_over(run) && (is_valid || (run->all && run->errors->more < SCHEMA_MORE_MAX));
 }
 
 static int shown(slice text)
@@ -372,7 +380,8 @@ static bool validate_keywords(schema_run *run, scan_value schema, scan_value val
     bool has_all = c.argument.kind == SCAN_NONE || holds_required(&c), is_valid = true;
     if (!may_continue(run, has_all))
         return false;
-    for (scan_walk walk = scan_enter(schema); is_valid && scan_member(&walk, &key, &c.argument);) {
+    for (scan_walk walk = scan_enter(schema);
+         is_valid && !is_over(run) && scan_member(&walk, &key, &c.argument);) {
         c.keyword = schema_keyword_find(key);
         if (c.keyword != NULL && c.keyword->holds != NULL && c.keyword->holds != holds_required)
             is_valid = c.keyword->holds(&c);
@@ -389,9 +398,7 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
         return schema_refuse(run, at, "nothing is allowed here");
     if (run->depth >= SCHEMA_DEPTH_MAX)
         return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
-    if (run->deadline_ms > 0 && clock_ms() >= run->deadline_ms)
-        *run->steps = 0;
-    if (*run->steps == 0)
+    if (is_over(run))
         return false;
     --*run->steps;
     run->depth++;
@@ -405,8 +412,7 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
 {
     schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     const bool is_patient = (options & SCHEMA_PATIENT) != 0;
-    const size_t most = is_patient ? SCHEMA_STEPS_PATIENT : SCHEMA_STEPS_MAX;
-    size_t steps = most;
+    size_t steps = is_patient ? SIZE_MAX : SCHEMA_STEPS_MAX;
     errors->count = errors->more = 0;
     const schema_location top = {NULL, {NULL, 0}, 0, 0};
     schema_run run = {.root = schema,
@@ -420,8 +426,12 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
         return CARDBOX_OK;
     if (steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
-        schema_refuse(&run, &top, "needs over %zu steps%s to check, send less at once", most,
-                      is_patient ? " or some seconds" : "");
+        if (is_patient)
+            schema_refuse(&run, &top, "the check needs over %d seconds: send a smaller value",
+                          SCHEMA_PATIENT_MS / 1000);
+        else
+            schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
+                          SCHEMA_STEPS_MAX);
     }
     return schema_status(errors, err);
 }

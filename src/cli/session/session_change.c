@@ -2,13 +2,7 @@
  * session_change.c: `cardbox session fork`, `head` and `label`.
  */
 #include <inttypes.h>
-#include "base/clock.h"
-#include "base/isotime.h"
 #include "cli/session/session_internal.h"
-
-/* Maximum number of attempts to append a label. An attempt fails if another writer changes the
- * session after the command has read the session's head. */
-#define LABEL_ATTEMPTS 8
 
 /* --- fork --- */
 
@@ -94,67 +88,30 @@ const cli_command cli_session_head = {
 
 /* --- label --- */
 
-/* Appends the JSON of an entry of type label to `out`, with a timestamp in the format of the
- * session's dialect. An entry without a label removes the label of `target`. */
-static void add_label(buf *out, const cardbox_session *session, const char *target,
-                      const char *label)
-{
-    char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
-    int64_t micros = clock_wall_micros();
-
-    cardbox_uuid7(id);
-    isotime_format_micros(now, micros);
-    if (label != NULL && *label == '\0')
-        label = NULL;
-    json_t *time =
-        session->dialect == CARDBOX_DIALECT_PI ? json_string(now) : json_integer(micros / 1000);
-    buf_json_take(out, json_pack("{s:s, s:s, s:s?, s:o, s:s, s:s*}", "type", "label", "id", id,
-                                 "parentId", session->head_entry_id, "timestamp", time, "targetId",
-                                 target, "label", label));
-}
-
-/* Appends an entry of type label to the session's head. Returns CARDBOX_CONFLICT if the session has
- * changed after its head was read. */
-static cardbox_status put_label(cli_call *call, const char *target, int64_t *version)
-{
-    cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
-    const char *session = call->arguments[0], *lines[1];
-    cardbox_sessions *found = NULL;
-    buf line = BUF_INIT(1 << 20);
-    cardbox_status status =
-        cardbox_session_get(&found, call->db, call->project, session, &call->err);
-
-    if (status == CARDBOX_OK) {
-        const cardbox_session *now = cardbox_sessions_at(found, 0);
-
-        add_label(&line, now, target, call->arguments[2]);
-        lines[0] = buf_str(&line);
-        sdk_options.expected_version = now->version;
-        status = cardbox_session_append(version, call->db, call->project, session, lines, 1,
-                                        &sdk_options, &call->err);
-    }
-    cardbox_sessions_free(found);
-    buf_free(&line);
-    return status;
-}
-
 static cli_exit label_entry(cli_call *call)
 {
-    const char *entry = call->arguments[1], *label = call->arguments[2];
+    const char *session = call->arguments[0], *entry = call->arguments[1];
+    const char *label = call->arguments[2], *lines[1];
     cardbox_entries *path = NULL;
+    buf line = BUF_INIT(1 << 20);
     int64_t version = 0;
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     /* Checks that the labelled entry exists. */
-    cardbox_status status = cardbox_session_path(&path, call->db, call->project, call->arguments[0],
-                                                 entry, 0, 1, false, &call->err);
+    cardbox_status status = cardbox_session_path(&path, call->db, call->project, session, entry, 0,
+                                                 1, false, &call->err);
     cardbox_entries_free(path);
-    for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
-        status = put_label(call, entry, &version);
-        if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
-            status = CARDBOX_OK;
-    }
+    if (label != NULL && *label == '\0')
+        label = NULL;
+    /* The append adds the id, the time, and the session's head as the parent. */
+    buf_json_take(
+        &line, json_pack("{s:s, s:s, s:s*}", "type", "label", "targetId", entry, "label", label));
+    lines[0] = buf_str(&line);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_append(&version, call->db, call->project, session, lines, 1, NULL,
+                                        &call->err);
+    buf_free(&line);
     if (status != CARDBOX_OK)
         return cli_failed(call);
     return cli_print(call->json, json_pack("{s:I}", "version", (json_int_t)version),

@@ -2,7 +2,8 @@
  * abilities.c: lists, describes and invokes abilities. The functions of src/bus read the input and
  * write the output of a built-in ability, and this file queues the statements of the ability.
  * Handlers of other routes that answer with the output of a built-in ability read their request
- * into the plan of the ability. registered.c and ability_calls.c have the registered abilities.
+ * into the plan of the ability. ability_register.c and ability_calls.c have the registered
+ * abilities.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
@@ -22,7 +23,7 @@ route_scope ability_scope(const request *r)
     return SCOPES[ability->scope];
 }
 
-bool handler_no_ability(request *r)
+bool handler_answer_no_ability(request *r)
 {
     const slice id = r->match.params[1];
     return http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists them",
@@ -171,7 +172,7 @@ void handle_ability_invoke(request *r)
     const bus_ability *ability = bus_find(r->match.params[1]);
     scan_value input;
     if (ability == NULL && !registered_is_possible(r->match.params[1])) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
     if (!check_names(r) || !handler_no_query(r) || !read_input(r, &input))

@@ -13,7 +13,7 @@ enum { LOG_MS = 1000 }; /* minimum time between two log lines about failed calls
 typedef struct invocation {
     request *r;
     scan_value input;
-    registered ability;
+    registered_ability definition;
     bool is_memory_used_up;
     atomic_int stop;
     ability_outcome outcome;
@@ -92,12 +92,12 @@ static void call_in_thread(request *r, void *arg)
     invocation *i = arg;
     net *n = net_new();
     const slice given = r->headers.call_id;
-    const ability_call call = {.ability = &i->ability,
+    const ability_call call = {.definition = &i->definition,
                                .project = request_tenant(r),
                                .call_id = given.ptr != NULL ? given : uuid16_new(&r->memory),
                                .caller_id = r->headers.caller_id,
                                .input = i->input,
-                               .allows_private = r->server->set->abilities_allow_private,
+                               .may_be_private = r->server->set->abilities_allow_private,
                                .on_tick = check_call,
                                .arg = i,
                                .stop = &i->stop};
@@ -121,18 +121,18 @@ static slice keep(request *r, slice text)
 static void call_registered(request *r, const batch_rows *found)
 {
     invocation *i = r->plan;
-    registered of;
+    registered_ability read;
     if (rows_count(found->rows) == 0) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
-    registered_row(&of, found->rows, 0);
-    i->ability = (registered){.id = r->match.params[1],
-                              .input_schema = keep(r, of.input_schema),
-                              .output_schema = keep(r, of.output_schema),
-                              .url = keep(r, of.url),
-                              .headers = keep(r, of.headers),
-                              .timeout_ms = of.timeout_ms};
+    registered_row(&read, found->rows, 0);
+    i->definition = (registered_ability){.id = r->match.params[1],
+                                         .input_schema = keep(r, read.input_schema),
+                                         .output_schema = keep(r, read.output_schema),
+                                         .url = keep(r, read.url),
+                                         .headers = keep(r, read.headers),
+                                         .timeout_ms = read.timeout_ms};
     if (r->memory.failed)
         http_error_send_no_memory(r);
     else

@@ -62,7 +62,7 @@ static const field CARD[SINGLE_FIELDS] = {
 
 /* Read-only members of a stored card may be longer than members that clients write. An imported
  * card may have an empty tool_call_id. */
-static const field CARD_AS_READ[SINGLE_FIELDS] = {
+static const field CARD_READ_FORM[SINGLE_FIELDS] = {
     CARD_FIELDS,
     [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_CLASS] = {"content_class", FIELD_TEXT, .most = CARDBOX_CONTENT_MAX},
@@ -125,20 +125,21 @@ static slice id_of(posted *p, const field_value *given, const validation_path *a
 static bool read_fields(field_value values[SINGLE_FIELDS], size_t end, scan_value card,
                         const validation_path *at, validation *s)
 {
-    bool as_read = scan_may_name(card.text, SLICE("content_class")) &&
-                   scan_find(card, "content_class").kind != SCAN_NONE;
-    size_t first = as_read ? 0 : C_CARD_ID;
+    bool is_read_form = scan_may_name(card.text, SLICE("content_class")) &&
+                        scan_find(card, "content_class").kind != SCAN_NONE;
+    size_t first = is_read_form ? 0 : C_CARD_ID;
     memset(values, 0, sizeof(*values) * SINGLE_FIELDS);
-    fields_read_object(values + first, (as_read ? CARD_AS_READ : CARD) + first, end - first, card,
-                       at, s);
-    return as_read;
+    fields_read_object(values + first, (is_read_form ? CARD_READ_FORM : CARD) + first, end - first,
+                       card, at, s);
+    return is_read_form;
 }
 
-static void give_card(client_card *out, posted *p, const field_value *values, bool as_read,
+static void give_card(client_card *out, posted *p, const field_value *values, bool is_read_form,
                       const validation_path *at, validation *s)
 {
     const field_value *sealed = &values[C_SEALED];
-    bool is_shown = as_read && sealed->number == 0; /* sealed: false is as good as absent */
+    /* In a card that was read, sealed: false is as good as absent. */
+    bool ignores_sealed = is_read_form && sealed->number == 0;
     *out = (client_card){
         .tenant = p->tenant,
         .card_id = id_of(p, &values[C_CARD_ID], at, s),
@@ -152,11 +153,11 @@ static void give_card(client_card *out, posted *p, const field_value *values, bo
         .author_id = values[C_AUTHOR].text,
         .created_at = values[C_CREATED].text,
         .ttl_seconds = (int32_t)values[C_TTL].number,
-        .sealed = sealed->given && !is_shown ? sealed->number != 0 : p->sealed,
+        .sealed = sealed->given && !ignores_sealed ? sealed->number != 0 : p->sealed,
         .strict = p->strict,
         .restore = p->restore,
         .checked = true,
-        .as_read = as_read,
+        .is_read_form = is_read_form,
         .content_class = values[C_CLASS].text,
     };
     if (values[C_METADATA].given)
@@ -182,8 +183,8 @@ static void read_cards(posted *p, scan_value list, validation *s)
                            "Input should be a valid object", item.text);
             continue;
         }
-        bool as_read = read_fields(values, LISTED_FIELDS, item, &at, s);
-        give_card(&p->given[index], p, values, as_read, &at, s);
+        bool is_read_form = read_fields(values, LISTED_FIELDS, item, &at, s);
+        give_card(&p->given[index], p, values, is_read_form, &at, s);
     }
 }
 
@@ -210,7 +211,7 @@ static void read_batch(posted *p, scan_value body, validation *s)
 static void read_single(posted *p, scan_value body, validation *s)
 {
     field_value values[SINGLE_FIELDS];
-    bool as_read = read_fields(values, SINGLE_FIELDS, body, &VALIDATION_BODY, s);
+    bool is_read_form = read_fields(values, SINGLE_FIELDS, body, &VALIDATION_BODY, s);
     p->given = arena_zeros(s->memory, 1, sizeof(*p->given));
     s->nomem = s->nomem || p->given == NULL;
     if (s->nomem)
@@ -218,7 +219,7 @@ static void read_single(posted *p, scan_value body, validation *s)
     p->count = 1;
     p->strict = values[C_STRICT].number != 0;
     p->restore = values[C_RESTORE].number != 0;
-    give_card(p->given, p, values, as_read, &VALIDATION_BODY, s);
+    give_card(p->given, p, values, is_read_form, &VALIDATION_BODY, s);
 }
 
 /* Makes the inputs of the statement from the cards. False: the card with the index `*too_large` is

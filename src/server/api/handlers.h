@@ -100,7 +100,7 @@ void *handler_ability_plan(request *r, const char *ability_id);
 void handler_run_ability(request *r);
 
 /* Answers 404, because the project has no ability with the id in the path. Returns false. */
-bool handler_no_ability(request *r);
+bool handler_answer_no_ability(request *r);
 
 /* Queues the request for the statement abilities_get, with the id in the path. If no registered
  * ability can have this id, answers 404. */

@@ -17,18 +17,20 @@ static void drop_batch(void *plan)
     session_batch_free(plan);
 }
 
-/* Answers 422 with the index of the entry if it is invalid, or else the error of `status`. */
-static void answer_bad_entry(request *r, size_t index, cardbox_status status,
+/* Answers 422 with the location of the entry if it is invalid, or else the error of `status`.
+ * is_single: the body has the member `entry`. */
+static void answer_bad_entry(request *r, bool is_single, size_t index, cardbox_status status,
                              const cardbox_error *err)
 {
-    const validation_path at = {"body", "entries", index};
+    const validation_path at = {"body", is_single ? NULL : "entries", index};
     validation s;
     if (status != CARDBOX_INVALID) {
         http_error_check(r, status, err);
         return;
     }
     handler_validation(r, &s);
-    validation_add(&s, &at, NULL, -1, "value_error", err->message, (slice){NULL, 0});
+    validation_add(&s, &at, is_single ? "entry" : NULL, -1, "value_error", err->message,
+                   (slice){NULL, 0});
     handler_end_validation(r, &s);
 }
 
@@ -62,7 +64,7 @@ static void queue_append(request *r, session_batch *batch, scan_value entries)
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "entries exceeds limit %d",
                         CARDBOX_ENTRIES_PER_APPEND_MAX);
     } else if (status != CARDBOX_OK) {
-        answer_bad_entry(r, bad, status, &err);
+        answer_bad_entry(r, entries.kind == SCAN_OBJECT, bad, status, &err);
     } else if (batch->count == 0) {
         handler_refuse(r, "body", "entries", "too_short", "List should have at least 1 item");
     } else {

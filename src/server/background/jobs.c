@@ -23,11 +23,14 @@ enum {
 
 /* The limits of a pool and its messages. */
 typedef struct pool_limits {
-    size_t most, of_project;   /* maximum number of jobs of all projects, and of one project */
-    bool counts_running;       /* false: only waiting jobs count */
-    size_t running_of_project; /* maximum number of running jobs of one project */
-    bool has_own_deadline;     /* true: jobs do not end because of --database-timeout-ms */
-    http_error error;          /* the answer if a limit is reached */
+    size_t jobs_max, jobs_of_project_max; /* maximum number of waiting and running jobs of all
+                                             projects, and of one project */
+    size_t running_of_project_max;        /* maximum number of running jobs of one project */
+    /* A project may add a job only while it has fewer jobs than half of those that all projects may
+     * still add. So the last ones are for projects with few jobs. */
+    bool keeps_half;
+    bool has_own_deadline; /* true: jobs do not end because of --database-timeout-ms */
+    http_error error;      /* the answer if a limit is reached */
     const char *full, *full_of_project;
 } pool_limits;
 
@@ -45,9 +48,9 @@ struct job_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     TAILQ_HEAD(, request) queue;
-    size_t waiting;
+    size_t jobs; /* number of waiting and running jobs */
     bool ends;
-    size_t most, count; /* maximum number of threads, and number of started threads */
+    size_t threads; /* number of started threads */
     job_thread thread[];
 };
 
@@ -56,7 +59,7 @@ struct job_pool {
 static size_t running_of(const job_pool *p, slice tenant)
 {
     size_t count = 0;
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->threads; i++)
         count += p->thread[i].request != NULL &&
                  slice_equal(request_tenant(p->thread[i].request), tenant);
     return count;
@@ -71,24 +74,10 @@ static size_t waiting_of(const job_pool *p, slice tenant)
     return count;
 }
 
-static size_t running(const job_pool *p)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < p->count; i++)
-        count += p->thread[i].request != NULL;
-    return count;
-}
-
-static void unlink_waiting(job_pool *p, request *r)
-{
-    TAILQ_REMOVE(&p->queue, r, job.in_queue);
-    p->waiting--;
-}
-
 static request *choose_job(const job_pool *p)
 {
     request *r, *best = NULL;
-    size_t fewest = p->limits.running_of_project;
+    size_t fewest = p->limits.running_of_project_max;
     TAILQ_FOREACH(r, &p->queue, job.in_queue)
     {
         size_t running = running_of(p, request_tenant(r));
@@ -110,7 +99,7 @@ static request *await_job(job_thread *t)
     while (!p->ends && (r = choose_job(p)) == NULL)
         pthread_cond_wait(&p->changed, &p->lock);
     if (r != NULL) {
-        unlink_waiting(p, r);
+        TAILQ_REMOVE(&p->queue, r, job.in_queue);
         r->job.state = JOB_RUNNING;
         t->request = r;
     }
@@ -125,6 +114,7 @@ static void finish_job(job_thread *t, request *r)
     pthread_mutex_lock(&p->lock);
     r->job.state = JOB_DONE;
     t->request = NULL;
+    p->jobs--;
     eventfd_write(r->jobs->wake_fd, 1);
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
@@ -157,21 +147,22 @@ static pool_limits limits_of(const settings *set, job_kind kind)
 {
     size_t threads = job_threads(set, kind), own = (size_t)set->project_ability_calls_max;
     if (kind == JOB_CALL)
-        return (pool_limits){.most = threads,
-                             .of_project = own,
-                             .counts_running = true,
-                             .running_of_project = own,
+        return (pool_limits){.jobs_max = threads,
+                             .jobs_of_project_max = own,
+                             .running_of_project_max = own,
+                             .keeps_half = true,
                              .has_own_deadline = true,
                              .error = HTTP_ERROR_CALLS_FULL,
                              .full = "too many calls of registered abilities are running",
                              .full_of_project = "too many calls of registered abilities of this "
                                                 "project are running"};
-    return (pool_limits){.most = 256,
-                         .of_project = 64,
-                         .running_of_project = threads - 1,
+    return (pool_limits){.jobs_max = 256,
+                         .jobs_of_project_max = 64,
+                         .running_of_project_max = threads - 1,
                          .error = HTTP_ERROR_JOBS_FULL,
-                         .full = "too many large requests are waiting",
-                         .full_of_project = "too many large requests of this project are waiting"};
+                         .full = "too many large requests are waiting or running",
+                         .full_of_project =
+                             "too many large requests of this project are waiting or running"};
 }
 
 static void end_threads(job_pool *p)
@@ -180,7 +171,7 @@ static void end_threads(job_pool *p)
     p->ends = true;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->threads; i++)
         pthread_join(p->thread[i].thread, NULL);
 }
 
@@ -194,42 +185,25 @@ void job_pool_free(job_pool *p)
     free(p);
 }
 
-/* Starts a thread, for which t->stats is set. The caller holds the lock or is the only user. */
-static bool start_thread(job_pool *p)
-{
-    job_thread *t = &p->thread[p->count];
-    if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
-        return false;
-    p->count++;
-    return true;
-}
-
-/* The threads of JOB_CALL are started when they are first needed: a server may have no calls. */
-static bool start_threads(job_pool *p)
-{
-    bool started = true;
-    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
-    while (p->kind == JOB_COMPUTE && started && p->count < p->most)
-        started = start_thread(p);
-    pthread_mutex_unlock(&p->lock);
-    return started;
-}
-
 job_pool *job_pool_new(const settings *set, job_kind kind, stats *of_threads)
 {
-    size_t most = job_threads(set, kind);
-    job_pool *p = calloc(1, sizeof(*p) + most * sizeof(p->thread[0]));
+    size_t wanted = job_threads(set, kind);
+    job_pool *p = calloc(1, sizeof(*p) + wanted * sizeof(p->thread[0]));
     if (p == NULL)
         return NULL;
     p->kind = kind;
     p->limits = limits_of(set, kind);
-    p->most = most;
-    for (size_t i = 0; i < most; i++)
-        p->thread[i] = (job_thread){.pool = p, .stats = &of_threads[i]};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TAILQ_INIT(&p->queue);
-    if (start_threads(p))
+    pthread_mutex_lock(&p->lock); /* so that no thread reads `threads` before it is set */
+    for (bool started = true; started && p->threads < wanted; p->threads += started) {
+        job_thread *t = &p->thread[p->threads];
+        *t = (job_thread){.pool = p, .stats = &of_threads[p->threads]};
+        started = pthread_create(&t->thread, NULL, run_jobs, t) == 0;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (p->threads == wanted)
         return p;
     job_pool_free(p);
     return NULL;
@@ -254,18 +228,16 @@ static const char *enqueue(job_pool *p, request *r)
     const pool_limits *limits = &p->limits;
     slice tenant = request_tenant(r);
     pthread_mutex_lock(&p->lock);
-    size_t counted = p->waiting + (limits->counts_running ? running(p) : 0);
-    size_t own = waiting_of(p, tenant) + (limits->counts_running ? running_of(p, tenant) : 0);
-    if (counted >= limits->most)
+    size_t own = waiting_of(p, tenant) + running_of(p, tenant);
+    if (p->jobs >= limits->jobs_max)
         full = limits->full;
-    else if (own >= limits->of_project)
+    else if (own >= limits->jobs_of_project_max ||
+             (limits->keeps_half && 2 * own >= limits->jobs_max - p->jobs))
         full = limits->full_of_project;
-    else if (p->count < p->most && counted == p->count && !start_thread(p))
-        full = "no helper thread can be started";
     if (full == NULL) {
         r->job.state = JOB_WAITING;
         TAILQ_INSERT_TAIL(&p->queue, r, job.in_queue);
-        p->waiting++;
+        p->jobs++;
         pthread_cond_signal(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
@@ -321,8 +293,10 @@ static bool remove_if_waiting(request *r)
 {
     pthread_mutex_lock(&r->job.pool->lock);
     bool waited = r->job.state == JOB_WAITING;
-    if (waited)
-        unlink_waiting(r->job.pool, r);
+    if (waited) {
+        TAILQ_REMOVE(&r->job.pool->queue, r, job.in_queue);
+        r->job.pool->jobs--;
+    }
     pthread_mutex_unlock(&r->job.pool->lock);
     return waited;
 }

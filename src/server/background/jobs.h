@@ -43,9 +43,8 @@ typedef struct job_pool job_pool;
 /* Returns the number of helper threads of a pool. */
 size_t job_threads(const settings *set, job_kind kind);
 
-/* Makes a pool and starts its helper threads; those of JOB_CALL are started when they are needed.
- * `of_threads` has the stats of each thread. Returns NULL if memory runs out or a thread can't be
- * started. */
+/* Makes a pool and starts its helper threads. `of_threads` has the stats of each thread. Returns
+ * NULL if memory runs out or a thread can't be started. */
 job_pool *job_pool_new(const settings *set, job_kind kind, stats *of_threads);
 
 /* Ends the helper threads, after all loops have ended, and frees the pool. NULL is accepted. */
@@ -63,8 +62,8 @@ typedef struct jobs {
 
 /* Suspends a request, runs `work` in a helper thread, and then `done` (may be NULL) on the loop.
  * `work` answers the request or calls batcher_add. If jobs_tick or jobs_abort removes the waiting
- * job, only `done` is called. If too many jobs wait, the request is answered 503, neither function
- * is called, and false is returned. */
+ * job, only `done` is called. If there are too many jobs, the request is answered 503, neither
+ * function is called, and false is returned. */
 bool jobs_add(struct request *r, job_kind kind, job_work work, job_work done, void *arg);
 
 /* Calls `done` for each job that has ended, and lets its request continue. If a request's client

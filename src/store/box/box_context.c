@@ -42,7 +42,7 @@ static bool is_earlier(const box_read *read)
 
 void box_context_plan(box_context_request *request, const box_then *then, size_t count)
 {
-    bool earlier = is_earlier(&request->first);
+    box_read *head = &request->reads[1 + count];
 
     request->boxes = 1 + count;
     request->reads[0] = request->first;
@@ -52,19 +52,17 @@ void box_context_plan(box_context_request *request, const box_then *then, size_t
         read->tenant = request->first.tenant;
         read->box_id = then[i].box_id;
         read->at_version = then[i].version > 0 ? then[i].version : -1;
-        earlier = earlier || is_earlier(read);
     }
     for (size_t i = 0; i < request->boxes; i++) {
-        box_read *head = &request->reads[request->boxes + i];
-        *head = (box_read)BOX_READ_INIT;
-        head->tenant = request->first.tenant;
-        head->box_id = request->reads[i].box_id;
-        head->want = 0;
-        head->most = 0;
         request->reads[i].want = BOX_WANT_CARDS;
         request->reads[i].tail = request->tail;
     }
-    request->count = request->boxes * (earlier ? 2 : 1);
+    *head = (box_read)BOX_READ_INIT;
+    head->tenant = request->first.tenant;
+    head->box_id = request->first.box_id;
+    head->want = 0;
+    head->most = 0;
+    request->count = request->boxes + is_earlier(&request->first);
 }
 
 void box_context_params(params *p, const box_context_request *request)
@@ -77,19 +75,18 @@ void box_context_params(params *p, const box_context_request *request)
 
 /* --- the rows --- */
 
+/* `now` is the present head of the first box; version 0: unknown. */
 static cardbox_status no_box(const box_context_request *request, size_t at, const box_head *now,
                              cardbox_error *err)
 {
-    cardbox_error reason = CARDBOX_ERROR_INIT;
     char id[UUID_TEXT_SIZE];
 
     uuid16_format(id, &request->reads[at].box_id);
+    if (at > 0)
+        return error_set(err, CARDBOX_NOT_FOUND, "no such box or version: %s", id);
     if (now->version == 0)
         return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", id);
-    if (request->boxes == 1)
-        return box_no_such_version(now, err);
-    box_no_such_version(now, &reason);
-    return error_set(err, CARDBOX_NOT_FOUND, "box %s: %s", id, reason.message);
+    return box_no_such_version(now, err);
 }
 
 /* Reads the rows of the read `ord` into `out`. `index` has an element for each row. */
@@ -115,14 +112,11 @@ cardbox_status box_context_boxes(const box_view **out, const store_rows *rows,
             return error_arena(err, memory, "the context");
     if (views == NULL || index == NULL)
         return error_arena(err, memory, "the context");
-    for (size_t i = 0; i < request->boxes; i++) {
-        bool has_head = !views[i].exists && request->count > request->boxes;
-        box_head now = {.version = 0};
-        if (has_head)
-            now = views[request->boxes + i].head;
+    const box_head now =
+        request->count > request->boxes ? views[request->boxes].head : (box_head){.version = 0};
+    for (size_t i = 0; i < request->boxes; i++)
         if (!views[i].exists)
             return no_box(request, i, &now, err);
-    }
     *out = views;
     return CARDBOX_OK;
 }

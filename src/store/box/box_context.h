@@ -29,11 +29,11 @@ typedef struct box_context_request {
                          all cards, which must be at most BOX_CONTEXT_CARDS_MAX */
     size_t bytes_max; /* if all cards together have more bytes, the statement returns no card */
 
-    size_t boxes;                               /* number of boxes */
-    size_t count;                               /* number of reads: `boxes`, or 2 * `boxes` */
-    box_read reads[2 * (1 + CARDBOX_THEN_MAX)]; /* reads the cards of each box; then, if the context
-                                                   has an earlier version of a box, the present head
-                                                   of each box */
+    size_t boxes;                             /* number of boxes */
+    size_t count;                             /* number of reads: `boxes`, or `boxes` + 1 */
+    box_read reads[1 + CARDBOX_THEN_MAX + 1]; /* reads the cards of each box; then, if the context
+                                                 has an earlier version of the first box, the
+                                                 present head of this box */
 } box_context_request;
 
 /* Completes the request: sets the reads of the first box and of `count` further boxes, at most

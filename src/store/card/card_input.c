@@ -74,7 +74,7 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
-    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE || card->as_read)
+    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE || card->is_read_form)
         return card->role;
     if (card->type.ptr != NULL)
         return slice_of(role_of_type(card->type));
@@ -133,9 +133,11 @@ static cardbox_status check_shown_type(slice type, scan_value metadata, cardbox_
     slice shown = card_json_type(metadata);
     if (type.ptr == NULL || scan_string_is(shown, type))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "type is \"%.*s\", but the metadata gives %.*s: change metadata.type instead",
-                     error_shown(type), type.ptr, error_shown(shown), shown.ptr);
+    return error_set(
+        err, CARDBOX_INVALID,
+        "type is \"%.*s\", but the metadata has the type %.*s: to change the type, change "
+        "metadata.type and leave out type",
+        error_shown(type), type.ptr, error_shown(shown), shown.ptr);
 }
 
 static cardbox_status read_metadata(card_input *out, const client_card *card, const char **member,
@@ -151,16 +153,16 @@ static cardbox_status read_metadata(card_input *out, const client_card *card, co
     }
     find_members(there, given);
     *member = "type";
-    if (card->as_read && (status = check_shown_type(card->type, given, err)) != CARDBOX_OK)
+    if (card->is_read_form && (status = check_shown_type(card->type, given, err)) != CARDBOX_OK)
         return status;
     const slice absent = {NULL, 0};
     const slice values[MEMBERS] = {
-        [TYPE] = card->as_read ? absent : card->type,
+        [TYPE] = card->is_read_form ? absent : card->type,
         [ROLE] = derived_role(card, there),
         [STEP_ID] = card->step_id,
         [TRACE_ID] = card->trace_id,
         [AGENT_TURN_ID] = card->agent_turn_id,
-        [AUTHOR_ID] = card->as_read ? absent : card->author_id,
+        [AUTHOR_ID] = card->is_read_form ? absent : card->author_id,
     };
     out->merged = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     buf_char(&out->merged, '{');
@@ -222,7 +224,7 @@ static cardbox_status read_content(card_input *out, const client_card *card, con
                          error_shown(card->card_id), card->card_id.ptr);
     cardbox_status status = CARDBOX_OK;
     out->content = card->content;
-    if (card->as_read)
+    if (card->is_read_form)
         status = restore_content(out, card, member, err);
     if (status == CARDBOX_OK)
         status = check_json("content", out->content, SCAN_NONE, NULL, NULL, err);
@@ -243,7 +245,7 @@ static cardbox_status read_tool_fields(card_input *out, const client_card *card,
     }
     if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {
         *member = "tool_call_id";
-        if (!card->as_read || card->tool_call_id.len > 0)
+        if (!card->is_read_form || card->tool_call_id.len > 0)
             status = check_id_slice("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
         out->tool_call_id = card->tool_call_id;
     }
@@ -262,7 +264,7 @@ static cardbox_status read_lifetime(card_input *out, const client_card *card, co
     out->sealed = card->sealed;
     out->strict = card->strict;
     out->restore = card->restore;
-    if (card->created_at.ptr == NULL || card->as_read)
+    if (card->created_at.ptr == NULL || card->is_read_form)
         return CARDBOX_OK;
     *member = "created_at";
     out->has_created = true;

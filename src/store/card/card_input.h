@@ -37,11 +37,11 @@ typedef struct client_card {
     int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;
     bool checked; /* true: content of a known class is checked by the rules of the class */
-    /* True: the card has the form of card_json(). Its content is JSON that scan_check accepted.
+    /* The card has the form that reads return. Its content is JSON that scan_check accepted.
      * author_id and created_at are ignored. `type` must be that of the metadata, to which only the
      * other members are added. */
-    bool as_read;
-    slice content_class; /* used if as_read is true; ptr NULL: the content has no class */
+    bool is_read_form;
+    slice content_class; /* used if is_read_form is true; ptr NULL: the content has no class */
 } client_card;
 
 /* Checks a card and fills `out`. The texts of `card` must stay valid while `out` is used. On

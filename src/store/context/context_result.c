@@ -62,21 +62,16 @@ struct cardbox_context {
     buf report;
 };
 
-/* The size of cardbox_context_options before the member `then` was added. */
-enum { OPTIONS_WITHOUT_THEN = offsetof(cardbox_context_options, then) };
-
 cardbox_status context_options_read(context_request *out, cardbox_context_options *all,
                                     const cardbox_context_options *options, cardbox_error *err)
 {
-    cardbox_status status =
-        check_made(options, OPTIONS_WITHOUT_THEN, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
 
     *all = (cardbox_context_options)CARDBOX_CONTEXT_OPTIONS_INIT;
     if (status != CARDBOX_OK)
         return status;
     if (options != NULL)
-        memcpy(all, options,
-               options->struct_size < sizeof(*all) ? OPTIONS_WITHOUT_THEN : sizeof(*all));
+        *all = *options;
     if ((unsigned)all->format > CARDBOX_FORMAT_MESSAGES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
     *out = (context_request){all->format, !all->no_repair};

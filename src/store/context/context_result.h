@@ -8,9 +8,8 @@
 #include "cardbox/context.h"
 #include "model/session/context.h"
 
-/* Reads a caller's options; NULL: the defaults. *all receives all members, also those that the
- * header of an older release lacks. CARDBOX_INVALID: the format is unknown, or the struct was not
- * made by its _INIT macro. */
+/* Copies a caller's options to *all; NULL: the defaults. CARDBOX_INVALID: the format is unknown, or
+ * the struct was not made by its _INIT macro. */
 cardbox_status context_options_read(context_request *out, cardbox_context_options *all,
                                     const cardbox_context_options *options, cardbox_error *err);
 

@@ -51,13 +51,25 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
     return status;
 }
 
-cardbox_status ledger_check_box_id(const char *what, slice id, cardbox_error *err)
+static cardbox_status check_box_id(const char *what, slice id, cardbox_error *err)
 {
     uuid16 parsed;
     if (id.ptr == NULL || uuid16_parse(&parsed, id))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.*s\"", what, error_shown(id),
                      id.ptr);
+}
+
+cardbox_status ledger_check_boxes(slice box_id, slice context_box_id, cardbox_error *err)
+{
+    uuid16 box, context;
+    cardbox_status status = check_box_id("boxId", box_id, err);
+    if (status == CARDBOX_OK)
+        status = check_box_id("contextBoxId", context_box_id, err);
+    if (status == CARDBOX_OK && uuid16_parse(&box, box_id) &&
+        uuid16_parse(&context, context_box_id) && memcmp(&box, &context, sizeof(box)) == 0)
+        status = error_set(err, CARDBOX_INVALID, "contextBoxId names the same box as boxId");
+    return status;
 }
 
 cardbox_status ledger_check_status(slice text, cardbox_error *err)
@@ -82,9 +94,7 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
     if (status == CARDBOX_OK)
         status = ledger_check_text("systemPrompt", t->prompt, err);
     if (status == CARDBOX_OK)
-        status = ledger_check_box_id("boxId", t->box_id, err);
-    if (status == CARDBOX_OK)
-        status = ledger_check_box_id("contextBoxId", t->context_box_id, err);
+        status = ledger_check_boxes(t->box_id, t->context_box_id, err);
     if (status == CARDBOX_OK)
         status = ledger_check_ms("createdAt", t->created_ms, err);
     return status == CARDBOX_OK ? ledger_check_ms("updatedAt", t->updated_ms, err) : status;

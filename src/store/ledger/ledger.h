@@ -65,8 +65,8 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
 /* Checks the completion status of a finished task. */
 cardbox_status ledger_check_status(slice text, cardbox_error *err);
 
-/* Checks the id of a box, if it is given. */
-cardbox_status ledger_check_box_id(const char *what, slice id, cardbox_error *err);
+/* Checks the ids of a task's boxes, of which each may be absent. */
+cardbox_status ledger_check_boxes(slice box_id, slice context_box_id, cardbox_error *err);
 
 /* Checks a time in milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);

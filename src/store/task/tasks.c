@@ -63,11 +63,8 @@ cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
     if (status == CARDBOX_OK)
         status = check_id_slice("the id of the system message", spawn->system_id,
                                 CARDBOX_CARD_ID_MAX, err);
-    if (status == CARDBOX_OK)
-        status = ledger_check_box_id("boxId", spawn->box_id, err);
-    if (status == CARDBOX_OK)
-        status = ledger_check_box_id("contextBoxId", spawn->context_box_id, err);
-    return status;
+    return status == CARDBOX_OK ? ledger_check_boxes(spawn->box_id, spawn->context_box_id, err)
+                                : status;
 }
 
 /* Adds the parameter `given` of the function create_task. */

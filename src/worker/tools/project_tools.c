@@ -11,8 +11,8 @@ enum { JSON_MAX = 32 * 1024 * 1024 };
 
 typedef struct project_tools_memory {
     tools list;
-    registered abilities[TOOLS_MAX];
-    store_rows *rows; /* the texts of the abilities */
+    registered_ability definitions[TOOLS_MAX];
+    store_rows *rows; /* the texts of the definitions */
     buf json;
 } project_tools_memory;
 
@@ -22,20 +22,21 @@ static bool is_object_schema(slice schema)
     return scan_string_is(scan_find(scan_whole(schema), "type").text, SLICE("object"));
 }
 
-static void add_ability(project_tools_memory *m, const registered *ability, slice project)
+static void add_ability(project_tools_memory *m, const registered_ability *definition,
+                        slice project)
 {
     char reason[256] = "its input schema lacks \"type\": \"object\"";
     const tool t = {.kind = TOOL_REGISTERED,
-                    .name = arena_copy(&m->list.memory, ability->id),
-                    .description = arena_copy(&m->list.memory, ability->description),
-                    .parameters = tools_copy_schema(&m->list, ability->input_schema),
+                    .name = arena_copy(&m->list.memory, definition->id),
+                    .description = arena_copy(&m->list.memory, definition->description),
+                    .parameters = tools_copy_schema(&m->list, definition->input_schema),
                     .unchecked = "",
-                    .registered = ability};
-    if (m->list.memory.failed || (is_object_schema(ability->input_schema) &&
+                    .definition = definition};
+    if (m->list.memory.failed || (is_object_schema(definition->input_schema) &&
                                   tools_add(&m->list, &t, reason, sizeof(reason))))
         return;
     log_warn("ability_not_offered", "project=%s ability=%s reason=%s", log_quoted(project),
-             log_quoted(ability->id), log_quoted(slice_of(reason)));
+             log_quoted(definition->id), log_quoted(slice_of(reason)));
 }
 
 static cardbox_status read_abilities(project_tools_memory *m, cardbox *db, slice project,
@@ -46,8 +47,8 @@ static cardbox_status read_abilities(project_tools_memory *m, cardbox *db, slice
     if (status != CARDBOX_OK)
         return status;
     for (int row = 0; row < rows_count(m->rows) && row < TOOLS_MAX; row++) {
-        registered_row(&m->abilities[row], m->rows, row);
-        add_ability(m, &m->abilities[row], project);
+        registered_row(&m->definitions[row], m->rows, row);
+        add_ability(m, &m->definitions[row], project);
     }
     tools_put_list(&m->json, &m->list);
     return m->list.memory.failed || !buf_ok(&m->json) ? error_nomem(err) : CARDBOX_OK;

@@ -232,12 +232,12 @@ static void run_registered(tool_outcome *out, const tool_call *call)
 {
     ability_outcome result;
     buf output = BUF_INIT(ABILITY_OUTPUT_MAX);
-    const ability_call sent = {.ability = call->tool->registered,
+    const ability_call sent = {.definition = call->tool->definition,
                                .project = slice_of(call->tenant),
                                .call_id = slice_of(call->call_id),
                                .caller_id = slice_of(call->task_id),
                                .input = scan_whole(call->arguments),
-                               .allows_private = call->allows_private,
+                               .may_be_private = call->allows_private,
                                .stop = call->stop};
 
     ability_call_run(&result, &output, call->net, &sent);

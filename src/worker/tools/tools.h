@@ -20,7 +20,7 @@ enum {
 
 typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY, TOOL_REGISTERED } tool_kind;
 
-struct registered; /* bus/registered.h */
+struct registered_ability; /* bus/registered.h */
 
 typedef struct tool {
     tool_kind kind;
@@ -31,7 +31,7 @@ typedef struct tool {
     const char *unchecked; /* keywords of `parameters` that are not checked, for the log */
     char **argv;           /* for TOOL_COMMAND: arguments, then NULL; argv[0] is a path */
     const char *url;
-    const struct registered *registered; /* for TOOL_REGISTERED */
+    const struct registered_ability *definition; /* for TOOL_REGISTERED */
     long time_ms;
     long output_max; /* bytes */
 } tool;

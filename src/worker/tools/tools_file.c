@@ -117,12 +117,25 @@ static bool read_command(reader *r, tool *t, const json_t *command)
 
 /* --- schemas --- */
 
+/* Returns the names as one text, for the log. */
+static const char *join_names(reader *r, const schema_names *names)
+{
+    buf text = BUF_INIT(UNCHECKED_MAX);
+    for (size_t i = 0; i < names->count; i++) {
+        buf_text(&text, i == 0 ? "" : ", ");
+        buf_slice(&text, names->name[i]);
+    }
+    const char *joined = copy(r, buf_ok(&text) ? buf_str(&text) : "many");
+    buf_free(&text);
+    return joined;
+}
+
 /* Checks and copies a tool's schema. `parameters` is the text of the schema in the file, and `read`
  * is the parsed schema; NULL: the tool has no schema. */
 static bool read_schema(reader *r, tool *t, const json_t *read, slice parameters)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    buf unchecked = BUF_INIT(UNCHECKED_MAX);
+    schema_names unchecked = {.count = 0};
     const char *type = json_string_value(json_object_get(read, "type"));
 
     if (read == NULL)
@@ -131,8 +144,7 @@ static bool read_schema(reader *r, tool *t, const json_t *read, slice parameters
         return refuse(r, "\"parameters\" must be a JSON Schema of type \"object\"");
     cardbox_status status = schema_check(&unchecked, parameters, &err);
     t->parameters = tools_copy_schema(r->list, parameters);
-    t->unchecked = copy(r, buf_ok(&unchecked) ? buf_str(&unchecked) : "many");
-    buf_free(&unchecked);
+    t->unchecked = join_names(r, &unchecked);
     if (t->parameters.ptr == NULL)
         return refuse(r, "out of memory");
     return status == CARDBOX_OK || refuse(r, "\"parameters\": %s", err.message);

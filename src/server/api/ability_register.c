@@ -1,8 +1,7 @@
 /*
- * registered.c: registers, describes and deletes registered abilities. ability_calls.c invokes
- * them.
+ * ability_register.c: registers, describes and deletes registered abilities. ability_calls.c
+ * invokes them.
  */
-#include <strings.h>
 #include "bus/describe.h"
 #include "outbound/net.h"
 #include "server/api/handlers.h"
@@ -11,7 +10,7 @@
 
 enum { A_DESCRIPTION, A_INPUT, A_OUTPUT, A_URL, A_HEADERS, A_TIMEOUT, ABILITY_FIELDS };
 
-enum { DESCRIPTION_MAX = 16 * 1024, HEADER_NAME_MAX = 128, HEADER_VALUE_MAX = 4096 };
+enum { DESCRIPTION_MAX = 16 * 1024 };
 
 static const field ABILITY[ABILITY_FIELDS] = {
     [A_DESCRIPTION] = {"description", FIELD_TEXT, .required = true, .most = DESCRIPTION_MAX},
@@ -22,59 +21,8 @@ static const field ABILITY[ABILITY_FIELDS] = {
     [A_TIMEOUT] = {"timeoutMs", FIELD_INTEGER, .least = 1, .most = REGISTERED_TIMEOUT_MS_MAX},
 };
 
-/* Headers of a call that the server sets itself, or that belong to the connection. */
-static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
-                                               "X-Project-Id", "X-Call-Id",
-                                               "X-Caller-Id",  "Host",
-                                               "Connection",   "Keep-Alive",
-                                               "Expect",       "Transfer-Encoding",
-                                               "TE",           "Trailer",
-                                               "Upgrade",      "Proxy-Authorization"};
-
-static bool is_reserved_header(slice name)
-{
-    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++)
-        if (strlen(RESERVED_HEADERS[i]) == name.len &&
-            strncasecmp(RESERVED_HEADERS[i], name.ptr, name.len) == 0)
-            return true;
-    return false;
-}
-
-/* A name of a header is a token of RFC 9110. */
-static bool is_header_name(slice name)
-{
-    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!is_letter && (c == '\0' || strchr(OTHERS, c) == NULL))
-            return false;
-    }
-    return name.len > 0 && name.len <= HEADER_NAME_MAX && !is_reserved_header(name);
-}
-
-static bool is_header_value(slice value)
-{
-    for (size_t i = 0; i < value.len; i++)
-        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
-            return false;
-    return value.len > 0 && value.len <= HEADER_VALUE_MAX && value.ptr[0] != ' ' &&
-           value.ptr[value.len - 1] != ' ';
-}
-
-static bool is_header(slice name_token, scan_value value)
-{
-    buf name = BUF_INIT(HEADER_NAME_MAX), text = BUF_INIT(HEADER_VALUE_MAX);
-    bool is_good = value.kind == SCAN_STRING && scan_decode(&name, name_token) &&
-                   scan_decode(&text, value.text) && buf_ok(&name) && buf_ok(&text) &&
-                   is_header_name(buf_as_slice(&name)) && is_header_value(buf_as_slice(&text));
-    buf_free(&name);
-    buf_free(&text);
-    return is_good;
-}
-
 /* Appends the headers, without the white space between tokens. */
-static bool take_headers(request *r, buf *out, const field_value *body)
+static bool read_headers(request *r, buf *out, const field_value *body)
 {
     slice name;
     scan_value value;
@@ -82,7 +30,7 @@ static bool take_headers(request *r, buf *out, const field_value *body)
     if (!body[A_HEADERS].given)
         return buf_text(out, "{}"), true;
     for (scan_walk walk = scan_enter(body[A_HEADERS].json); scan_member(&walk, &name, &value);)
-        if (!is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
+        if (!registered_is_header(name, value) || ++count > REGISTERED_HEADERS_MAX)
             return handler_refuse(
                 r, "body", "headers", "value_error",
                 "Input should be an object with up to 32 headers. A value should be "
@@ -94,18 +42,19 @@ static bool take_headers(request *r, buf *out, const field_value *body)
 }
 
 /* Checks the schemas, and refuses one that is not valid with the location of the error. */
-static bool check_schemas(request *r, buf *unchecked, const registered *ability)
+static bool check_schemas(request *r, buf *unchecked, const registered_ability *definition)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *member;
-    cardbox_status status = registered_check(unchecked, &member, ability, &err);
+    cardbox_status status = registered_check(unchecked, &member, definition, &err);
     if (status != CARDBOX_OK)
         return handler_refuse(r, "body", member, "value_error", err.message);
     return true;
 }
 
-/* Checks the id in the path of a change. False: the request was answered with an error. */
-static bool check_id(request *r)
+/* Checks the id in the path of a change. False: the request was answered with an error, and with
+ * `hint` if the id is in a module of built-in abilities. */
+static bool check_id(request *r, const char *hint)
 {
     slice id = r->match.params[1];
     if (!registered_is_id(id))
@@ -114,31 +63,32 @@ static bool check_id(request *r)
             "Input should be module:verb or module:entity:verb, at most 60 letters, "
             "digits, '_', '-' and ':'");
     if (registered_is_reserved(id))
-        return http_error_send(r, HTTP_ERROR_CONFLICT, "use another name before the first ':'",
+        return http_error_send(r, HTTP_ERROR_CONFLICT, hint,
                                "%.*s is in a module of built-in abilities", (int)id.len, id.ptr);
     return true;
 }
 
-static bool take_definition(request *r, registered *out)
+static bool read_definition(request *r, registered_ability *out)
 {
     const field_value *body = handler_read_change(r, ABILITY, ABILITY_FIELDS, false);
     buf lines = BUF_INIT(REGISTERED_BYTES_MAX), unchecked = BUF_INIT(2 * REGISTERED_BYTES_MAX);
-    if (body == NULL || !check_id(r))
+    if (body == NULL || !check_id(r, "use another name before the first ':'"))
         return false;
-    *out = (registered){.id = r->match.params[1],
-                        .description = body[A_DESCRIPTION].text,
-                        .input_schema = body[A_INPUT].json.text,
-                        .output_schema = body[A_OUTPUT].json.text,
-                        .url = body[A_URL].text,
-                        .timeout_ms = body[A_TIMEOUT].given ? (int32_t)body[A_TIMEOUT].number
-                                                            : REGISTERED_TIMEOUT_MS};
+    *out =
+        (registered_ability){.id = r->match.params[1],
+                             .description = body[A_DESCRIPTION].text,
+                             .input_schema = body[A_INPUT].json.text,
+                             .output_schema = body[A_OUTPUT].json.text,
+                             .url = body[A_URL].text,
+                             .timeout_ms = body[A_TIMEOUT].given ? (int32_t)body[A_TIMEOUT].number
+                                                                 : REGISTERED_TIMEOUT_MS};
     const char *url = arena_copy(&r->memory, out->url);
     if (url == NULL)
         return http_error_send_no_memory(r);
     if (!net_is_url(url, false))
         return handler_refuse(r, "body", "url", "value_error",
                               "Input should be an http or https URL without a user and a password");
-    bool is_good = take_headers(r, &lines, body) && check_schemas(r, &unchecked, out);
+    bool is_good = read_headers(r, &lines, body) && check_schemas(r, &unchecked, out);
     out->headers = arena_keep(&r->memory, &lines);
     out->unchecked = arena_keep(&r->memory, &unchecked);
     if (is_good && r->memory.failed)
@@ -168,11 +118,11 @@ static void answer_saved(request *r, const batch_rows *found)
 
 static void put_in_thread(request *r, void *arg)
 {
-    registered *ability = handler_take(r, 1, sizeof(*ability));
+    registered_ability *definition = handler_take(r, 1, sizeof(*definition));
     (void)arg;
-    if (ability == NULL || !take_definition(r, ability))
+    if (definition == NULL || !read_definition(r, definition))
         return;
-    r->plan = ability;
+    r->plan = definition;
     r->ticket.replayable = true;
     handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_save, save_params, r,
                          answer_saved);
@@ -204,18 +154,18 @@ void handler_queue_registered(request *r, batch_render render)
     if (registered_is_possible(r->match.params[1]))
         handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_abilities_get, get_params, r, render);
     else
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
 }
 
 static void answer_described(request *r, const batch_rows *found)
 {
-    registered ability;
+    registered_ability definition;
     if (rows_count(found->rows) == 0) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
-    registered_row(&ability, found->rows, 0);
-    describe_registered(request_body(r), &ability, r->is_admin);
+    registered_row(&definition, found->rows, 0);
+    describe_registered(request_body(r), &definition, r->is_admin);
     request_tag(r, 0);
     request_finish(r);
 }
@@ -236,7 +186,7 @@ static void delete_params(params *p, const void *keys)
 static void answer_deleted(request *r, const batch_rows *found)
 {
     if (rows_count(found->rows) == 0) {
-        handler_no_ability(r);
+        handler_answer_no_ability(r);
         return;
     }
     buf_text(request_body(r), "{\"ability_id\":");
@@ -247,7 +197,7 @@ static void answer_deleted(request *r, const batch_rows *found)
 
 void handle_ability_delete(request *r)
 {
-    if (handler_no_query(r) && check_id(r))
+    if (handler_no_query(r) && check_id(r, "a built-in ability can't be deleted"))
         handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_ability_delete, delete_params, r,
                              answer_deleted);
 }

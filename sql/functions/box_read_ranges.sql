@@ -1,6 +1,6 @@
--- boxes_to_read: returns the boxes and the ranges of positions that requests read. The file boxes_read.sql, a statement
+-- box_read_ranges: returns the boxes and the ranges of positions that requests read. The file boxes_read.sql, a statement
 -- that calls this function, explains the parallel arrays. PostgreSQL inlines the function.
-CREATE OR REPLACE FUNCTION cardbox.boxes_to_read(
+CREATE OR REPLACE FUNCTION cardbox.box_read_ranges(
     tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], max_lengths bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])
 RETURNS TABLE (ord bigint, parts integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
@@ -39,4 +39,4 @@ AS $$
         SELECT f.first, CASE WHEN k.tail IS NULL AND k.max_ids < h.length - f.first THEN f.first + k.max_ids
                              ELSE h.length END AS before) AS r
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.boxes_to_read TO cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.box_read_ranges TO cardbox_worker;
