@@ -124,7 +124,7 @@ def test_a_context_box_is_read_first():
     assert [m["content"] for m in model.requests[0].messages] == ["You count", "before", "Be brief", "go"]
     assert get(http, project, f"boxes/{context}").json()["version"] == 1, "a task does not change its context box"
     assert task_of(http, project, task)["contextBoxId"] == context
-    assert {m["metadata"]["context_box_version"] for m in project.messages(task) if "seen" in m["metadata"]} == {1}
+    assert {m["metadata"]["context_box_version"] for m in project.messages(task) if "box_version" in m["metadata"]} == {1}
 
 
 def test_a_given_box_is_continued():

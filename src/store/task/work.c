@@ -178,7 +178,6 @@ cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease
         CONTEXT_BOX,
         CONTEXT_VERSION,
         SEEN,
-        IS_ASKED,
         IS_ROUTER,
         HAS_MESSAGE
     };
@@ -202,7 +201,6 @@ cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease
         out->version = version_or_none(rows, VERSION);
         out->context_version = version_or_none(rows, CONTEXT_VERSION);
         out->seen = rows_int8(rows, 0, SEEN);
-        out->is_asked = rows_bool(rows, 0, IS_ASKED);
         out->router = rows_bool(rows, 0, IS_ROUTER);
         out->has_message = rows_bool(rows, 0, HAS_MESSAGE);
     }

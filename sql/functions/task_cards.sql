@@ -1,0 +1,45 @@
+-- task_cards: returns the cards for a task's box, from the events after the event after_event: the card of each message,
+-- except the start and end messages of calls, and the result of each call that has ended. If none of these messages
+-- lists the call, as in a ledger from other programs, a card of the call comes before the result. Before the first event
+-- there is a card of the system prompt, unless the task has a message of role system.
+--   kind   2 a user's message, 1 a message with tool calls, or a card of a call, 0 another message.
+--   place  The order: first kind 0, then 1, then 2, because the model has to answer the last card. Within a kind it is the
+--          order of the events. If after_event is 0, the events are a whole conversation, so all are in their order, and
+--          only the last message of a user is moved to the end.
+CREATE OR REPLACE FUNCTION cardbox.task_cards(tenant text, task text, after_event bigint)
+RETURNS TABLE (kind integer, place bigint, card text)
+LANGUAGE sql
+AS $$
+    WITH this AS (
+        SELECT t.last_user, t.system_prompt FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
+    ), said AS (
+        SELECT e.n, e.how AS role, e.ref AS card, c.tool_calls
+          FROM cardbox.task_events e
+          JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.ref
+         WHERE e.tenant_id = tenant AND e.task_id = task AND e.n > after_event AND e.what = 'message'
+    ), called AS (
+        SELECT e.n, e.how AS status, k AS call, k.call_id, k.start_message_id, k.end_message_id
+          FROM cardbox.task_events e
+          JOIN cardbox.calls k ON k.tenant_id = tenant AND k.call_id = e.ref
+         WHERE e.tenant_id = tenant AND e.task_id = task AND e.n > after_event AND e.what = 'call'
+    ), items AS (
+        SELECT CASE WHEN s.role = 'user' THEN 2 WHEN s.tool_calls @> '[{}]' THEN 1 ELSE 0 END AS kind, s.n, 0 AS part, s.card
+          FROM said s
+         WHERE s.role = 'user' OR s.card NOT IN (
+               SELECT u.id FROM called c CROSS JOIN unnest(ARRAY[c.start_message_id, c.end_message_id]) AS u(id)
+                WHERE u.id IS NOT NULL)
+        UNION ALL
+        SELECT 1, c.n, 1, cardbox.call_card(tenant, c.call) FROM called c
+         WHERE c.status IN ('completed', 'failed') AND c.call_id NOT IN (
+               SELECT l.call ->> 'id' FROM said s CROSS JOIN jsonb_array_elements(s.tool_calls) AS l(call)
+                WHERE s.tool_calls @> '[{}]' AND l.call ->> 'id' IS NOT NULL)
+        UNION ALL
+        SELECT 1, c.n, 2, cardbox.result_card(tenant, c.call) FROM called c WHERE c.status IN ('completed', 'failed')
+        UNION ALL
+        SELECT 0, 0, 0, cardbox.prompt_card(tenant, task, t.system_prompt) FROM this t
+         WHERE after_event = 0 AND t.system_prompt::text <> '""' AND NOT EXISTS (SELECT FROM said s WHERE s.role = 'system')
+    )
+    SELECT i.kind, row_number() OVER (ORDER BY CASE WHEN after_event > 0 THEN i.kind WHEN i.n = t.last_user THEN 2 ELSE 0 END,
+                                               i.n, i.part), i.card
+      FROM items i CROSS JOIN this t
+$$;
