@@ -244,8 +244,8 @@ typedef struct cardbox_turn {
  * the result of a call, the model has to answer it.
  *
  * Users' messages are appended last, and before them messages with tool calls and results. If there
- * are only other messages, they wait for a user's message or a result. cardbox_task_update appends
- * to the box too, if it finishes the task or puts it to sleep.
+ * are only other messages, they wait for a user's message or a result. If cardbox_task_update
+ * finishes the task or puts it to sleep, it appends all of them.
  *
  * @param out    receives the turn
  * @param db     any handle

@@ -26,12 +26,14 @@ BEGIN
     IF outcome = 3 OR filled.boxed = filled.events OR (filled.boxed = 0 AND NOT begins) THEN
         RETURN;
     END IF;
-    -- an imported box has some of the cards already
     SELECT array_agg(c.card ORDER BY c.place), bool_or(c.kind > 0), coalesce(bool_or(c.kind = 2), false)
       INTO ids, asks, has_message
       FROM cardbox.task_cards(tenant, task, filled.boxed) AS c
-     WHERE c.card NOT IN (SELECT jsonb_array_elements_text(
-                                     cardbox.all_ids(tenant, box.chain_id, box.own_from, box.length, box.tail)));
+     WHERE NOT EXISTS ( -- if the task was imported, its box may have cards already
+           SELECT FROM jsonb_array_elements_text(
+                  CASE WHEN filled.boxed = 0
+                       THEN cardbox.all_ids(tenant, box.chain_id, box.own_from, box.length, box.tail) END) AS k(id)
+            WHERE k.id = c.card);
     IF begins AND NOT asks THEN
         RETURN;
     END IF;

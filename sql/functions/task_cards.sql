@@ -1,11 +1,10 @@
--- task_cards: returns the cards for a task's box, from the events after the event after_event: the card of each message,
--- except the start and end messages of calls, and the result of each call that has ended. If none of these messages
--- lists the call, as in a ledger from other programs, a card of the call comes before the result. Before the first event
--- there is a card of the system prompt, unless the task has a message of role system.
---   kind   2 a user's message, 1 a message with tool calls, or a card of a call, 0 another message.
---   place  The order: first kind 0, then 1, then 2, because the model has to answer the last card. Within a kind it is the
---          order of the events. If after_event is 0, the events are a whole conversation, so all are in their order, and
---          only the last message of a user is moved to the end.
+-- task_cards: returns the cards for a task's box from the events after the event after_event. These are the messages,
+-- except the start and end messages of calls, and the results of calls that have ended. If none of the messages lists
+-- such a call, as in a ledger from other programs, a card of the call comes before its result. If after_event is 0, and
+-- no message has the role system, a card of the system prompt is first.
+--   kind   2 a user's message; 1 a message with tool calls, or a card of a call; 0 another message.
+--   place  Orders the cards by kind, so that the last one is for the model to answer, then by event. If after_event is 0,
+--          the events are a whole conversation: then only the user's last message is moved, to the end.
 CREATE OR REPLACE FUNCTION cardbox.task_cards(tenant text, task text, after_event bigint)
 RETURNS TABLE (kind integer, place bigint, card text)
 LANGUAGE sql
@@ -30,9 +29,9 @@ AS $$
                 WHERE u.id IS NOT NULL)
         UNION ALL
         SELECT 1, c.n, 1, cardbox.call_card(tenant, c.call) FROM called c
-         WHERE c.status IN ('completed', 'failed') AND c.call_id NOT IN (
-               SELECT l.call ->> 'id' FROM said s CROSS JOIN jsonb_array_elements(s.tool_calls) AS l(call)
-                WHERE s.tool_calls @> '[{}]' AND l.call ->> 'id' IS NOT NULL)
+         WHERE c.status IN ('completed', 'failed') AND c.call_id <> ALL (ARRAY(
+               SELECT l.id #>> '{}'
+                 FROM said s CROSS JOIN jsonb_path_query(s.tool_calls, '$[*].id ? (@.type() == "string")') AS l(id)))
         UNION ALL
         SELECT 1, c.n, 2, cardbox.result_card(tenant, c.call) FROM called c WHERE c.status IN ('completed', 'failed')
         UNION ALL

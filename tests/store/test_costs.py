@@ -341,6 +341,8 @@ def all_cases(t, n):
     yield "task_spawn", f"{T}, 'new', '{{\"parent\": \"task-0\", \"box\": \"{BOX}\", \"context\": \"{BOX}\"}}', '\"be good\"', '{messages.replace('task-0', 'new')}', {contents}", BATCH
     yield "task_finish", f"{T}, 'task-0', 'success'", BATCH
     yield "task_turn", f"{T}, 'task-0', 1, '00000000-0000-0000-0002-000000000001'", BATCH
+    # The first turn looks which cards the given box has.
+    yield "task_turn", f"{T}, 'task-2', 1, '00000000-0000-0000-0002-000000000001'", n
     yield "task_chunk", f"{T}, 'task-0', 1, 'new', 1, '\"x\"'", BATCH
     yield "tasks_active", f"{T}, 50", 50
     yield "tasks_claim", f"ARRAY[{T}], 'other', 15000, 8, 5, false", 2 * BATCH

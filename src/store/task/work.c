@@ -171,16 +171,7 @@ static int64_t version_or_none(const store_rows *rows, int column)
 cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease,
                          cardbox_error *err)
 {
-    enum {
-        OUTCOME,
-        BOX,
-        VERSION,
-        CONTEXT_BOX,
-        CONTEXT_VERSION,
-        SEEN,
-        IS_ROUTER,
-        HAS_MESSAGE
-    };
+    enum { OUTCOME, BOX, VERSION, CONTEXT_BOX, CONTEXT_VERSION, SEEN, IS_ROUTER, HAS_MESSAGE };
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     uuid16 new_box;
