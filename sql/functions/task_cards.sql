@@ -2,19 +2,19 @@
 -- except the start and end messages of calls, and the results of calls that have ended. If none of the messages lists
 -- such a call, as in a ledger from other programs, a card of the call comes before its result. If after_event is 0, and
 -- no message has the role system, a card of the system prompt is first.
---   kind   2 a user's message; 1 a message with tool calls, or a card of a call; 0 another message.
---   place  Orders the cards by kind, so that the last one is for the model to answer, then by event. If after_event is 0,
---          the events are a whole conversation: then only the user's last message is moved, to the end.
+--   kind      2 a user's message; 1 a message with tool calls, or a card of a call; 0 another message.
+--   position  The order: by kind, because the model has to answer the last card, then by event. If after_event is 0, the
+--             events are a whole conversation: they are in their order, and only the user's last message moves to the end.
 CREATE OR REPLACE FUNCTION cardbox.task_cards(tenant text, task text, after_event bigint)
-RETURNS TABLE (kind integer, place bigint, card text)
+RETURNS TABLE (kind integer, position bigint, card text)
 LANGUAGE sql
 AS $$
     WITH this AS (
         SELECT t.last_user, t.system_prompt FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ), said AS (
-        SELECT e.n, e.how AS role, e.ref AS card, c.tool_calls
+        SELECT e.n, e.how AS role, e.ref AS card,
+               (SELECT c.tool_calls FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = e.ref)
           FROM cardbox.task_events e
-          JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.ref
          WHERE e.tenant_id = tenant AND e.task_id = task AND e.n > after_event AND e.what = 'message'
     ), called AS (
         SELECT e.n, e.how AS status, k AS call, k.call_id, k.start_message_id, k.end_message_id
@@ -24,9 +24,9 @@ AS $$
     ), items AS (
         SELECT CASE WHEN s.role = 'user' THEN 2 WHEN s.tool_calls @> '[{}]' THEN 1 ELSE 0 END AS kind, s.n, 0 AS part, s.card
           FROM said s
-         WHERE s.role = 'user' OR s.card NOT IN (
-               SELECT u.id FROM called c CROSS JOIN unnest(ARRAY[c.start_message_id, c.end_message_id]) AS u(id)
-                WHERE u.id IS NOT NULL)
+         WHERE s.role = 'user' OR s.card <> ALL (ARRAY(
+               SELECT c.start_message_id FROM called c
+                UNION SELECT c.end_message_id FROM called c WHERE c.end_message_id IS NOT NULL))
         UNION ALL
         SELECT 1, c.n, 1, cardbox.call_card(tenant, c.call) FROM called c
          WHERE c.status IN ('completed', 'failed') AND c.call_id <> ALL (ARRAY(
