@@ -26,7 +26,7 @@ BEGIN
     IF outcome = 3 OR filled.boxed = filled.events OR (filled.boxed = 0 AND NOT begins) THEN
         RETURN;
     END IF;
-    SELECT array_agg(c.card ORDER BY c.position), bool_or(c.kind > 0), coalesce(bool_or(c.kind = 2), false)
+    SELECT array_agg(c.card ORDER BY c.number), bool_or(c.kind > 0), coalesce(bool_or(c.kind = 2), false)
       INTO ids, asks, has_message
       FROM cardbox.task_cards(tenant, task, filled.boxed) AS c
      WHERE NOT EXISTS ( -- if the task was imported, its box may have cards already

@@ -2,11 +2,11 @@
 -- except the start and end messages of calls, and the results of calls that have ended. If none of the messages lists
 -- such a call, as in a ledger from other programs, a card of the call comes before its result. If after_event is 0, and
 -- no message has the role system, a card of the system prompt is first.
---   kind      2 a user's message; 1 a message with tool calls, or a card of a call; 0 another message.
---   position  The order: by kind, because the model has to answer the last card, then by event. If after_event is 0, the
---             events are a whole conversation: they are in their order, and only the user's last message moves to the end.
+--   kind    2 a user's message; 1 a message with tool calls, or a card of a call; 0 another message.
+--   number  The order: by kind, because the model has to answer the last card, then by event. If after_event is 0, the
+--           events are a whole conversation: they are in their order, and only the user's last message moves to the end.
 CREATE OR REPLACE FUNCTION cardbox.task_cards(tenant text, task text, after_event bigint)
-RETURNS TABLE (kind integer, position bigint, card text)
+RETURNS TABLE (kind integer, number bigint, card text)
 LANGUAGE sql
 AS $$
     WITH this AS (
