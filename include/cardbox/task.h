@@ -228,22 +228,24 @@ CARDBOX_API void cardbox_claims_free(cardbox_claims *claims);
 /** A turn of a task, which is one request to a model. */
 typedef struct cardbox_turn {
     char box_id[CARDBOX_UUID_SIZE];         /**< the task's box */
-    char context_box_id[CARDBOX_UUID_SIZE]; /**< a box that the model reads before; "": none */
+    char context_box_id[CARDBOX_UUID_SIZE]; /**< a box that the model reads before; "": none, or the
+                                                 task's box */
     int64_t version;                        /**< version of the box, for reads at this version */
     int64_t context_version;                /**< version of the context box; 0: no context box */
     int64_t seen;     /**< number of the task's last event, for cardbox_task_write */
-    bool is_asked;    /**< true: the model has to answer a user's message or the result of a call */
     bool router;      /**< true: after an answer the worker puts the task to sleep */
     bool has_message; /**< true: a user's message has arrived since the last turn */
 } cardbox_turn;
 
 /**
- * Begins a turn: appends the messages and results that have arrived to the task's box. A task
+ * Begins a turn: appends the messages and results since the last turn to the task's box. A task
  * without a box gets one. A worker then builds the messages for its model from the box, after the
- * context box if there is one: see cardbox_build_box_context. The answer and the results of its
- * calls, which the worker saves with cardbox_task_update, are appended to the box too. If the
- * metadata of the answer has the member "seen" with the number `seen`, a message that arrived
- * meanwhile comes after the answer in the box.
+ * context box if there is one: see cardbox_build_box_context. If the last message is a user's or
+ * the result of a call, the model has to answer it.
+ *
+ * Users' messages are appended last, and before them messages with tool calls and results. If there
+ * are only other messages, they wait for a user's message or a result. If cardbox_task_update
+ * finishes the task or puts it to sleep, it appends all of them.
  *
  * @param out    receives the turn
  * @param db     any handle

@@ -1,6 +1,6 @@
--- end_task: finishes a task, whose row the caller has locked. Appends the rest of its messages and results to its box,
--- unless the box was deleted or sealed. Increments the epoch, so that later writes of the task's
--- worker fail. Wakes the parent task if the parent is unfinished, its wake_at is NULL, and its lease_epoch is not 0.
+-- end_task: finishes a task, whose row the caller has locked. Appends the new messages and results to the task's box,
+-- unless the box was deleted or sealed. Increments the epoch, so that later writes of the task's worker fail. Wakes the
+-- parent task if the parent is unfinished, its wake_at is NULL, and its lease_epoch is not 0.
 -- The parent's row is locked even if the parent is not woken. write_task() also holds this lock while it checks for
 -- unfinished subtasks and puts the parent to sleep. So either the check of write_task() sees this task finished, or
 -- end_task() sees the parent asleep.
@@ -16,7 +16,7 @@ BEGIN
      WHERE t.tenant_id = tenant AND t.task_id = task
     RETURNING t.parent_task_id INTO parent;
     DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
-    PERFORM cardbox.fill_task_box(tenant, task, NULL);
+    PERFORM cardbox.fill_task_box(tenant, task, false);
     PERFORM cardbox.add_event(tenant, task, 'completed', NULL, status);
     IF parent IS NOT NULL THEN
         PERFORM FROM cardbox.tasks t

@@ -9,7 +9,8 @@
 --   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. The end of a subtask
 --                then wakes the sleeping task.
 --
--- The messages and results are appended to the task's box too, or if that is not possible yet, by begin_turn().
+-- If the task is finished or sleeps, the cards of its messages and results are appended to its box. Otherwise
+-- begin_turn() does that.
 --
 -- Returns the rows of save_ledger(). If one of these has a failure, nothing is written and the lease continues. If the
 -- lease is lost, or if nothing failed and `ending` is not 0, a row of kind 0 follows with one of these outcomes:
@@ -53,10 +54,6 @@ BEGIN
         bad := bad OR outcome > 3;
         RETURN NEXT;
     END LOOP;
-    IF NOT bad THEN
-        PERFORM cardbox.fill_task_box(tenant, task, ARRAY(
-            SELECT g.value ->> 'id' FROM jsonb_array_elements(write_task.messages) AS g));
-    END IF;
     IF bad OR ending = 0 THEN
         RETURN;
     END IF;
@@ -82,6 +79,9 @@ BEGIN
                attempts = CASE WHEN ending = 2 THEN 0 ELSE greatest(t.attempts - 1, 0) END
          WHERE t.tenant_id = tenant AND t.task_id = task;
         DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
+        IF ending = 2 THEN
+            PERFORM cardbox.fill_task_box(tenant, task, false);
+        END IF;
         last := 11;
     END IF;
     RETURN QUERY SELECT 0, 0, last;

@@ -4,6 +4,4 @@ ALTER TABLE cardbox.tasks
     ADD COLUMN box_id uuid, -- NULL: the task gets a box when it next runs
     ADD COLUMN context_box_id uuid, -- a box whose cards the model gets before those of box_id; NULL: none
     ADD COLUMN router boolean NOT NULL DEFAULT false, -- true: the task waits after an answer, instead of ending
-    ADD COLUMN boxed bigint NOT NULL DEFAULT 0, -- n of the last event up to which the box is complete
-    ADD COLUMN has_gap boolean NOT NULL DEFAULT true, -- true: the box may have cards of events after n = boxed
-    ADD COLUMN is_asked boolean NOT NULL DEFAULT false; -- true: the model has to answer the last card of the box
+    ADD COLUMN boxed bigint NOT NULL DEFAULT 0; -- n of the last event up to which the box is complete; 0: no turn yet

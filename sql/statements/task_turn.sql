@@ -3,6 +3,5 @@
 -- $2 text  task
 -- $3 int8  epoch
 -- $4 uuid  id of a new box, for a task without a box
-SELECT b.outcome, b.box, b.version, b.context, b.context_version, b.last_read, b.is_asked, b.router,
-       b.has_message
+SELECT b.outcome, b.box, b.version, b.context, b.context_version, b.last_read, b.router, b.has_message
   FROM cardbox.begin_turn($1::text, $2::text, $3::int8, $4::uuid) AS b

@@ -101,8 +101,8 @@ bool registered_is_header(slice name_token, scan_value value)
 
 /* --- schemas --- */
 
-cardbox_status registered_check(buf *unchecked, const char **member, const registered_ability *definition,
-                                cardbox_error *err)
+cardbox_status registered_check(buf *unchecked, const char **member,
+                                const registered_ability *definition, cardbox_error *err)
 {
     schema_names names = {.count = 0};
     *member = "inputSchema";

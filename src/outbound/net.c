@@ -75,7 +75,7 @@ void net_free(net *n)
     free(n);
 }
 
-/* libcurl accepts other numbers of slashes, and takes the first part of the path as the host. */
+/* libcurl accepts other numbers of slashes, and reads the first part of the path as the host. */
 static bool begins_host(const char *url)
 {
     size_t scheme = strncasecmp(url, "https", 5) == 0 ? 5 : 4;

@@ -87,11 +87,11 @@ INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, v
 VALUES ('{t}', '{deep}', '00000000-0000-0000-0003-000000000256', 64 * 256, 64 * 257, 1, '[]', '[]', now(), now());
 
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
-                           messages, last_user, wake_at, lease_owner, lease_epoch, box_id, boxed, has_gap)
+                           messages, last_user, wake_at, lease_owner, lease_epoch, box_id, boxed)
 SELECT '{t}', 'task-' || n, CASE WHEN n > 0 THEN 'task-0' END, CASE WHEN n % 2 = 1 THEN 'success' END, '"be good"', n, n,
        CASE WHEN n = 0 THEN 2 * {n} ELSE 1 END, CASE WHEN n = 0 THEN {n} ELSE 0 END, 0,
        CASE WHEN n % 2 = 0 THEN now() - interval '1 second' END, CASE WHEN n < 2 * {batch} AND n % 2 = 0 THEN 'worker' END, 1,
-       '{box}', CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, false
+       '{box}', CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END
   FROM generate_series(0, {n} - 1) AS n;
 INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
 SELECT '{t}', 'message-' || n, '1', '{{}}', now(), true FROM generate_series(0, {n} - 1) AS n;
@@ -341,6 +341,8 @@ def all_cases(t, n):
     yield "task_spawn", f"{T}, 'new', '{{\"parent\": \"task-0\", \"box\": \"{BOX}\", \"context\": \"{BOX}\"}}', '\"be good\"', '{messages.replace('task-0', 'new')}', {contents}", BATCH
     yield "task_finish", f"{T}, 'task-0', 'success'", BATCH
     yield "task_turn", f"{T}, 'task-0', 1, '00000000-0000-0000-0002-000000000001'", BATCH
+    # The first turn looks which cards the given box has.
+    yield "task_turn", f"{T}, 'task-2', 1, '00000000-0000-0000-0002-000000000001'", n
     yield "task_chunk", f"{T}, 'task-0', 1, 'new', 1, '\"x\"'", BATCH
     yield "tasks_active", f"{T}, 50", 50
     yield "tasks_claim", f"ARRAY[{T}], 'other', 15000, 8, 5, false", 2 * BATCH

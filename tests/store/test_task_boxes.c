@@ -59,7 +59,7 @@ static void turns_fill_the_box(void **state)
     spawn("turns", "a", NULL);
     claim("turns", "w", &lease);
     assert_ok(cardbox_task_begin_turn(&turn, db, &lease.lease, &err), &err);
-    assert_true(turn.is_asked && turn.has_message && !turn.router);
+    assert_true(turn.has_message && !turn.router);
     assert_int_equal(turn.version, 2);
     assert_string_equal(turn.context_box_id, "");
     assert_ok(cardbox_task_begin_turn(&turn, db, &lease.lease, &err), &err);
@@ -69,7 +69,7 @@ static void turns_fill_the_box(void **state)
     open_call(&lease, "turns-1", "completed");
     assert_ok(send_text("turns", "a", "faster", &err), &err);
     assert_ok(cardbox_task_begin_turn(&turn, db, &lease.lease, &err), &err);
-    assert_true(turn.is_asked && turn.has_message);
+    assert_true(turn.has_message);
     assert_ok(cardbox_get_box_cards(&cards, db, "turns", turn.box_id, NULL, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 6);
     for (size_t i = 0; i < 6; i++)

@@ -64,7 +64,7 @@ static net_answer post(long total_ms, int64_t *exit_ms)
                                  .arg = exit_ms,
                                  .on_tick = exit_later,
                                  .stop = &stop,
-                                 .is_guarded = true};
+                                 .is_client_url = true};
     net_answer answer;
     net *n = net_new();
     assert_non_null(n);

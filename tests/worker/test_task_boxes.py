@@ -124,7 +124,7 @@ def test_a_context_box_is_read_first():
     assert [m["content"] for m in model.requests[0].messages] == ["You count", "before", "Be brief", "go"]
     assert get(http, project, f"boxes/{context}").json()["version"] == 1, "a task does not change its context box"
     assert task_of(http, project, task)["contextBoxId"] == context
-    assert {m["metadata"]["context_box_version"] for m in project.messages(task) if "seen" in m["metadata"]} == {1}
+    assert {m["metadata"]["context_box_version"] for m in project.messages(task) if "box_version" in m["metadata"]} == {1}
 
 
 def test_a_given_box_is_continued():
@@ -187,6 +187,79 @@ def test_a_message_during_a_turn():
         ("user.message", "first"), ("agent.thought", ""),
         ("tool.result", {"status": "success", "result": {"n": 1}}), ("user.message", "second"),
         ("agent.thought", "answer to second")], cards
+
+
+def test_messages_of_other_programs():
+    """An answer that another program saves during a turn comes before the calls of this turn. If it is saved before the
+    model has answered at all, the user's message still gets an answer."""
+    project, http = project_and_server()
+    task = project.spawn("first")
+
+    def note(text):
+        project.invoke("ldg:msg:save", {"message": {
+            "id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": text, "timestamp": 1}})
+
+    def script(request):
+        if not request.results:
+            note("during")
+            return calls(("ns__echo", {}))
+        return says("done")
+
+    note("before")
+    model = ModelServer(script)
+    worker = Worker(project, model, tools_file(ECHO))
+    project.await_status(task, "success")
+    worker.stop()
+    model.check()
+    assert len(check_contexts(project, http, task, model)) == 2
+    assert [text for _, text in cards_in(http, project, task_of(http, project, task)["boxId"])] == [
+        "before", "first", "during", "", {"status": "success", "result": {}}, "done"]
+
+
+def test_a_message_of_another_program_waits():
+    """It is saved while the model answers, and then the worker is killed. The user's message still gets an answer."""
+    project, http = project_and_server()
+    task = project.spawn("first")
+    model = ModelServer(lambda request: says("done", before=600 if len(model.requests) == 1 else 0))
+    first = Worker(project, model, tools_file(ECHO), "--name", "same")
+    await_(lambda: model.requests)
+    project.invoke("ldg:msg:save", {"message": {
+        "id": str(uuid.uuid4()), "taskId": task, "role": "system", "content": "note", "timestamp": 1}})
+    first.kill()
+    second = Worker(project, model, tools_file(ECHO), "--name", "same")
+    project.await_status(task, "success")
+    second.stop()
+    assert [[m["content"] for m in request.messages] for request in model.requests] == [["first"], ["first"]]
+    assert [text for _, text in cards_in(http, project, task_of(http, project, task)["boxId"])] == ["first", "note", "done"]
+
+
+def test_two_tasks_with_one_box():
+    """Each task reads the cards of both, and each user's message gets an answer."""
+    project, http = project_and_server()
+    box = str(uuid.uuid4())
+    model = ModelServer(lambda request: says("done") if len(request.results) > 1 else calls(("ns__echo", {})))
+    tasks = [project.spawn(goal, box=box) for goal in ("one", "two")]
+    worker = Worker(project, model, tools_file(ECHO), "--concurrency", "2")
+    for task in tasks:
+        project.await_status(task, "success")
+        assert project.texts(task)[-1] == ("assistant", "done")
+    worker.stop()
+    model.check()
+    cards = cards_in(http, project, box)
+    assert len(cards) == sum(len(check_contexts(project, http, task, model)) for task in tasks) + 2 + sum(
+        len(project.calls(task)) for task in tasks), cards
+
+
+def test_the_context_box_is_the_box():
+    box = str(uuid.uuid4())
+
+    def spawn(project, http):
+        project.invoke("box:create", {"box_id": box, "card_ids": []})
+        return project.invoke("task:spawn", {"goal": "go", "systemPrompt": "Be brief", "boxId": box, "contextBoxId": box})["taskId"]
+
+    project, http, task, model = run(three_calls, spawn)
+    assert len(check_contexts(project, http, task, model)) == 3
+    assert [m["content"] for m in model.requests[0].messages] == ["Be brief", "go"], "it is read once"
 
 
 def test_after_a_crash():

@@ -65,7 +65,7 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
 /* Checks the completion status of a finished task. */
 cardbox_status ledger_check_status(slice text, cardbox_error *err);
 
-/* Checks the ids of a task's boxes, of which each may be absent. */
+/* Checks the ids of a task's boxes. Each of them may be absent. */
 cardbox_status ledger_check_boxes(slice box_id, slice context_box_id, cardbox_error *err);
 
 /* Checks a time in milliseconds since 1970, up to the year 9999. */

@@ -171,17 +171,7 @@ static int64_t version_or_none(const store_rows *rows, int column)
 cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease,
                          cardbox_error *err)
 {
-    enum {
-        OUTCOME,
-        BOX,
-        VERSION,
-        CONTEXT_BOX,
-        CONTEXT_VERSION,
-        SEEN,
-        IS_ASKED,
-        IS_ROUTER,
-        HAS_MESSAGE
-    };
+    enum { OUTCOME, BOX, VERSION, CONTEXT_BOX, CONTEXT_VERSION, SEEN, IS_ROUTER, HAS_MESSAGE };
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     uuid16 new_box;
@@ -202,7 +192,6 @@ cardbox_status work_turn(cardbox_turn *out, cardbox *db, const task_lease *lease
         out->version = version_or_none(rows, VERSION);
         out->context_version = version_or_none(rows, CONTEXT_VERSION);
         out->seen = rows_int8(rows, 0, SEEN);
-        out->is_asked = rows_bool(rows, 0, IS_ASKED);
         out->router = rows_bool(rows, 0, IS_ROUTER);
         out->has_message = rows_bool(rows, 0, HAS_MESSAGE);
     }

@@ -110,9 +110,7 @@ static agent_end hand_task_back(agent *a)
 /* --- the model's answer --- */
 
 /* The request had the messages of the task's box at the version "box_version", after those of the
- * context box at its version. The member "seen" is the number of the task's last event when the
- * request was built. A user's message with a larger number comes after the answer in the box: see
- * task_items.sql. */
+ * context box at its version. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
@@ -123,9 +121,9 @@ static void put_metadata(buf *out, const turn *t)
         usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
                           "completion_tokens", (json_int_t)answer->completion_tokens,
                           "total_tokens", (json_int_t)answer->total_tokens);
-    metadata = json_pack("{s:s, s:s, s:I, s:I, s:o*}", "model", t->a->shared->model->name,
-                         "finish_reason", answer->finish_reason, "box_version",
-                         (json_int_t)read->version, "seen", (json_int_t)read->seen, "usage", usage);
+    metadata =
+        json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name, "finish_reason",
+                  answer->finish_reason, "box_version", (json_int_t)read->version, "usage", usage);
     if (read->context_version > 0)
         json_object_set_new(metadata, "context_box_version",
                             json_integer((json_int_t)read->context_version));
@@ -181,6 +179,7 @@ static agent_end save_answer(turn *t)
     agent_end end = agent_write(t->a, &write);
     if (end == AGENT_CONTINUES && is_last)
         t->a->iterations = 0; /* a newer message of a user needs an answer */
+    t->a->has_results = !is_last;
     buf_free(&content);
     buf_free(&metadata);
     buf_free(&calls);
@@ -284,7 +283,7 @@ static agent_end run_turn(turn *t)
         return end_after_load_error(t, &err);
     if (t->input.turn.router && t->input.turn.has_message)
         a->iterations = 0;
-    if (!t->input.turn.is_asked) {
+    if (!t->input.is_asked) {
         a->iterations = 0;
         return end_task(t, NULL);
     }

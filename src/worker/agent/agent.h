@@ -40,6 +40,7 @@ typedef struct agent {
 
     long iterations; /* requests to the model since its last answer without tool calls, or since the
                         last message to a router */
+    bool has_results; /* the model has to answer the results of the calls of its last answer */
     /* statistics, for the log */
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
@@ -65,7 +66,9 @@ agent_end agent_run(agent *a);
 /* The input of a turn. The request to the model has exactly the messages of `context`. */
 typedef struct agent_input {
     cardbox_turn turn;
-    cardbox_context *context; /* NULL: there is nothing to answer */
+    cardbox_context *context;
+    bool is_asked; /* the model has to answer: there are results of its last calls, or the last
+                      message, except system messages, is a user's or a result */
 } agent_input;
 
 /* Begins a turn, and builds the messages for the model. CARDBOX_CONFLICT with err->lease_lost: the
