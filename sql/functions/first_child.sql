@@ -15,10 +15,12 @@ BEGIN
     IF start IS NULL THEN
         RETURN NULL;
     END IF;
-    RETURN (SELECT least(start, c.line)
+    -- damaged rows may have the largest depth, or may be two of one depth
+    RETURN (SELECT min(least(start, c.line))
               FROM cardbox.find_line(tenant, session, parent) AS p
+             CROSS JOIN LATERAL (SELECT least(p.depth, 2147483646) + 1 AS depth) AS next
               LEFT JOIN LATERAL cardbox.branch_entries(
-                     tenant, session, p.branch, p.depth + 1, p.depth + 1) AS c ON true);
+                     tenant, session, p.branch, next.depth, next.depth) AS c ON true);
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.first_child TO cardbox_worker;

@@ -69,7 +69,7 @@ def test_ability_invoke():
     assert json.loads(got.stdout)["content"] == "hello"
     assert json.loads(run("ability", "invoke", "bus:list").stdout)["modules"]
     failed = run("ability", "invoke", "card:fly", check=False)
-    assert failed.returncode == 1 and failed.stderr.endswith("no ability card:fly; see `cardbox ability list`\n"), failed
+    assert failed.returncode == 1 and failed.stderr.endswith('no ability "card:fly"; see `cardbox ability list`\n'), failed
     failed = run("ability", "invoke", "card:get", "{}", check=False)
     assert failed.returncode == 1 and "/card_id: is missing" in failed.stderr
 

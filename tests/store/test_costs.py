@@ -331,7 +331,7 @@ def all_cases(t, n):
     prompts, contents = array("json", ['"be good"'] * BATCH), array("json", ['{"text": "x"}'] * BATCH)
     given = f"'{messages}', {contents}, '{calls}', {array('json', [chr(34) + '{}' + chr(34)] * BATCH)}, {array('json', [chr(34) + '1' + chr(34)] * BATCH)}"
     yield "ledger_save", f"{T}, '{task_rows}', {prompts}, {given}", 3 * BATCH
-    yield "ledger_save", f"{T}, '{ends}', {prompts}, '[]', NULL, '[]', NULL, NULL", 3 * BATCH
+    yield "ledger_save", f"{T}, '{ends}', {prompts}, '[]', NULL, '[]', NULL, NULL", 4 * BATCH
     yield "ledger_save", f"{T}, '[]', NULL, '[]', NULL, '{new_calls}', {array('json', [chr(34) + '{}' + chr(34)] * BATCH)}, {array('json', nothing)}", BATCH
     yield "task_write", f"{T}, 'task-0', 1, {given}, 1, 'success', {3 * n}, true, NULL", 3 * BATCH
     yield "task_write", f"{T}, 'task-0', 1, {given}, 1, 'success', {3 * n}, false, NULL", 3 * BATCH

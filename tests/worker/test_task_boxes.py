@@ -250,18 +250,6 @@ def test_two_tasks_with_one_box():
         len(project.calls(task)) for task in tasks), cards
 
 
-def test_the_context_box_is_the_box():
-    box = str(uuid.uuid4())
-
-    def spawn(project, http):
-        project.invoke("box:create", {"box_id": box, "card_ids": []})
-        return project.invoke("task:spawn", {"goal": "go", "systemPrompt": "Be brief", "boxId": box, "contextBoxId": box})["taskId"]
-
-    project, http, task, model = run(three_calls, spawn)
-    assert len(check_contexts(project, http, task, model)) == 3
-    assert [m["content"] for m in model.requests[0].messages] == ["Be brief", "go"], "it is read once"
-
-
 def test_after_a_crash():
     """The second worker continues with the box of the first one, which was killed during a call."""
     project, http = project_and_server()
