@@ -153,7 +153,7 @@ def _(p):
 
 @once
 def a_run():
-    """A task with two calls, one of which fails: (project, task, its requests to the model)."""
+    """Runs a task with two calls. One call fails. Returns the project, the task and the requests to the model."""
     p = Project()
 
     def script(request):

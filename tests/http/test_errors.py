@@ -302,7 +302,7 @@ def test_threads_that_cannot_start():
 
 
 def test_each_thread_starts():
-    """Room for so many stacks: five of the server, two that compute, and one that calls registered abilities."""
+    """The server needs eight threads: five, two that compute, and one that calls registered abilities."""
     if cardbox_test.LIGHT:
         raise cardbox_test.Skip("sanitizers choose the size of stacks by themselves")
     def room(stacks):

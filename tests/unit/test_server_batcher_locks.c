@@ -1,6 +1,6 @@
 /*
- * test_server_batcher_locks.c: writes that find rows which other transactions have locked: who
- * waits, in which statement, and which requests of which tenants do not wait.
+ * test_server_batcher_locks.c: writes that find rows which other transactions have locked. Such
+ * a write waits in a statement of its own. Writes of other tenants do not wait.
  */
 #include "batcher_writes.h"
 
@@ -191,7 +191,8 @@ static void a_locked_box_isolates_no_tenant(void **state)
     assert_false(requests[2].ticket.isolated);
 }
 
-/* It waits again and again until its time is over, not so many times. */
+/* The time of a request limits how long it waits for a lock. The number of attempts has no limit.
+ */
 static void a_single_one_waits_for_a_lock(void **state)
 {
     (void)state;
