@@ -1,22 +1,11 @@
 /*
  * demo.c: fills the sample project of `cardbox dev`. Each line of demo.ndjson names an ability and
- * its input, and is invoked in this order.
+ * its input. The abilities are invoked in the order of the lines. openapi/README.md lists the
+ * objects of the demo.
  *
- * In the input, "@N" is a time: N seconds after the begin of the demo's story, which ends when the
- * demo is loaded. "@Nms" is the same time in Unix milliseconds, as a number.
- *
- * The demo is about a shop whose backup of the database `orders` failed on two nights:
- *   boxes 1 to 6   01970000-0000-7000-8000-00000000000N. Box 1 is an agent's context, which grew
- *                  over 27 versions. At version 8 the agent concludes without having read a log.
- *                  Box 2 has the agent's reports. Box 3 is a fork of box 1 at version 7, which ends
- *                  otherwise; its version 7 replaces three cards by a summary.
- *   cards          demo-001-instruction, ... demo-014-deliverable is a report that was repaired.
- *   sessions       demo-session (dialect pi) and demo-session-plain, each with two branches and
- *                  two labels.
- *   tasks          demo-task-waiting, a router that has asked its user a question, with the
- *                  subtasks demo-task-done and demo-task-failed. Their boxes are 6, 4 and 5. Box 4
- *                  has 22 versions, and is sealed. No worker runs these tasks: saved tasks are
- *                  paused until a user sends a message.
+ * The demo is a story of one hour, which ends when the demo is loaded. In an input, "@N" is the
+ * time N seconds after the story's beginning. In the form "@Nms", the time is a number, in
+ * milliseconds since 1970.
  */
 #include "base/clock.h"
 #include "base/errors.h"
@@ -24,8 +13,7 @@
 #include "base/scan.h"
 #include "cli/dev/dev_internal.h"
 
-/* Duration of the demo's story. */
-#define STORY_SECONDS INT64_C(3600)
+#define STORY_SECONDS INT64_C(3600) /* duration of the demo's story */
 
 #define STEP_BYTES_MAX (1 << 20) /* maximum size of an input */
 

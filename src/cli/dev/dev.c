@@ -18,7 +18,7 @@
 #define DEV_SESSION "demo-session"
 #define DEV_TASK    "demo-task-done"
 #define DEV_BOX     "01970000-0000-7000-8000-000000000001"
-#define DEV_VERSION 8 /* of the box: the agent concludes without having read a log */
+#define DEV_VERSION 8 /* at this version of DEV_BOX the agent concludes too early */
 
 /* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
@@ -35,8 +35,8 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    admin_project counts; /* of the sample project */
-    bool has_demo;        /* the demo was loaded into it */
+    admin_project counts; /* numbers of the sample project's rows */
+    bool has_demo;        /* true: the project has the demo */
     dev_server server;
 } dev_run;
 
