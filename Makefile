@@ -28,7 +28,7 @@ SERVER_OBJ := $(call objects,src/server src/outbound)
 CLI_OBJ    := $(call objects,src/cli)
 WORKER_OBJ := $(call objects,src/worker src/outbound)
 GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations functions abilities web \
-                                             openapi packed sample sample_session)
+                                             openapi packed demo)
 
 # While the major version is 0, a minor one may change what programs were linked with.
 ABI     := $(basename $(VERSION))
@@ -65,13 +65,16 @@ deps: ## install the Debian packages that building and running need
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
-# --- generated sources: SQL, abilities, samples, the API's description and the pages as C text ---
+# --- generated sources: SQL, abilities, the demo, the API's description and the pages as C text ---
+
+# The pages. The picture of the inspector is for README.md only.
+PAGES := $(sort $(filter-out %.png,$(wildcard src/web/*)))
 
 # Changes when one of them comes, moves or goes.
 $(BUILD)/gen/sources: FORCE
 	@mkdir -p $(@D)
-	@echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' | cmp -s - $@ || \
-	    echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' >$@
+	@echo '$(sort $(wildcard sql/*/*.sql src/bus/abilities/*.json) $(PAGES))' | cmp -s - $@ || \
+	    echo '$(sort $(wildcard sql/*/*.sql src/bus/abilities/*.json) $(PAGES))' >$@
 
 define embed # NAME, KIND, FILES
 $(BUILD)/gen/$(1).inc: $(3) sql/embed.awk $(BUILD)/gen/sources
@@ -82,14 +85,13 @@ $(eval $(call embed,statements,STATEMENT,$(sort $(wildcard sql/statements/*.sql)
 $(eval $(call embed,migrations,MIGRATION,$(sort $(wildcard sql/migrations/*.sql))))
 $(eval $(call embed,functions,FUNCTION,$(sort $(wildcard sql/functions/*.sql))))
 $(eval $(call embed,abilities,ABILITY,$(sort $(wildcard src/bus/abilities/*.json))))
-$(eval $(call embed,web,WEB_FILE,$(sort $(wildcard src/web/*))))
+$(eval $(call embed,web,WEB_FILE,$(PAGES)))
 $(eval $(call embed,openapi,TEXT,openapi/cardbox.json))
-$(eval $(call embed,sample,TEXT,src/cli/sample.ndjson))
-$(eval $(call embed,sample_session,TEXT,src/cli/sample_session.jsonl))
+$(eval $(call embed,demo,TEXT,src/cli/dev/demo.ndjson))
 $(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/parts/*.json)
 
 # PACKED("name", "its gzip") for each file that never changes while a server runs.
-$(BUILD)/gen/packed.inc: openapi/cardbox.json $(sort $(wildcard src/web/*)) $(BUILD)/gen/sources
+$(BUILD)/gen/packed.inc: openapi/cardbox.json $(PAGES) $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	@for file in $(filter-out %/sources,$^); do \
 	    echo "PACKED(\"$${file##*/}\","; \

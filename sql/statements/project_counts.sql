@@ -1,8 +1,9 @@
--- Counts the live cards, boxes and sessions of a project.
+-- Counts the live cards, boxes and sessions of a project, and its tasks.
 -- $1 text  tenant
 SELECT (SELECT count(*) FROM cardbox.cards c
          WHERE c.tenant_id = $1::text AND c.deleted_at IS NULL
            AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())),
        (SELECT count(*) FROM cardbox.card_boxes b
          WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL),
-       (SELECT count(*) FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.state = 'live')
+       (SELECT count(*) FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.state = 'live'),
+       (SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = $1::text)

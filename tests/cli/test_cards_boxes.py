@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, cardbox, on_terminal
 
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
 BOX = "01970000-0000-7000-8000-000000000001"
 
 

@@ -18,6 +18,8 @@ import cardbox_test
 from cardbox_test import WAIT_S, at_end, await_, cardbox, temp_dir
 
 BOX = "01970000-0000-7000-8000-000000000001"
+CARDS = 32  # of this box, in the demo
+PROJECT = '  project    "demo": 6 boxes, 74 cards, 2 sessions, 3 tasks'
 PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(("PG", "CARDBOX_DSN", "CARDBOX_PROJECT", "CARDBOX_LISTEN", "CARDBOX_INSECURE"))}
@@ -127,16 +129,17 @@ def test_first_and_second_start():
     assert re.fullmatch(r"cardbox \d+\.\d+\.\d+", lines[0])
     assert re.fullmatch(rf"  database   private PostgreSQL \d+\.\d+ in {folder}/pg \(unix socket\), "
                         r"\d+ migrations applied", lines[1]), lines[1]
-    assert lines[2] == '  project    "demo": 3 boxes, 19 cards, 1 session'
+    assert lines[2] == PROJECT
     assert lines[3] == f"dsn: host={folder}/pg port=5432 user=cardbox dbname=cardbox"
     assert lines[4] == f"ready: http://127.0.0.1:{dev.port}"
     assert lines[5] == f"inspector: http://127.0.0.1:{dev.port}/ui/#/demo"
     hints = [line.strip() for line in lines[6:]]
+    assert [line.split(" http://")[0] for line in hints[:3]] == ["a version of a box:", "a session:         ", "a task:            "]
     assert any(line.startswith("curl -s http://127.0.0.1:") for line in hints)
     assert any("box cards --project demo" in line for line in hints)
 
     cards = dev.get(f"/projects/demo/boxes/{BOX}/cards")
-    assert len(cards) == 15 and cards[0]["card_id"] == "demo-001-instruction"
+    assert len(cards) == CARDS and cards[0]["card_id"] == "demo-001-instruction"
     cardbox("card", "add", "--dsn", dev.dsn, "--project", "mine", "--id", "kept", "--text", "x")
     cardbox("import", "--dsn", dev.dsn, "--project", "demo",
             stdin='{"kind":"card","card_id":"demo-001-instruction","content":"changed"}')
@@ -151,6 +154,70 @@ def test_first_and_second_start():
     cardbox("token", "create", "--dsn", dev.dsn, "--name", "first", "--tenant", "demo")
     assert dev.get("/projects/mine/cards/kept")["content"] == {"text": "x"}
     dev.stop(signal.SIGTERM)
+
+
+def box_path(number, rest=""):
+    return f"/projects/demo/boxes/{BOX[:-1]}{number}{rest}"
+
+
+def ability(dev, name, **value):
+    request = urllib.request.Request(f"http://127.0.0.1:{dev.port}/projects/demo/abilities/{name}", json.dumps(value).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
+        return json.loads(answer.read())
+
+
+def check_boxes(dev):
+    """The histories of the boxes, and contexts that need no repair."""
+    versions = [dev.get(box_path(number))["version"] for number in range(1, 7)]
+    assert versions == [27, 5, 8, 22, 8, 5] and dev.get(box_path(4))["sealed"], versions
+    for number in range(1, 7):
+        report = dev.get(box_path(number, "/context"))["report"]
+        assert report["repairs"] == [], (number, report)
+    operations = {entry["op"] for number in (1, 3) for entry in dev.get(box_path(number, "/log"))["log"]}
+    assert operations == {"create", "append", "fork", "replace"}, operations
+    assert dev.get(box_path(1, "?at_version=8"))["card_ids"][-1] == "demo-013-thought"
+    fork = dev.get(box_path(3))
+    assert fork["parent_ids"] == [BOX] and fork["card_ids"][-1] == "demo-022-deliverable"
+
+
+def test_demo():
+    dev = Dev(open_folder())
+    check_boxes(dev)
+    before = dev.get("/projects/demo/cards/demo-014-deliverable/revisions")["revisions"]
+    assert "on both nights" in json.dumps([one["card"]["content"] for one in before])
+    for session in ("demo-session", "demo-session-plain"):
+        for kind, count in (("leaves", 2), ("labels", 2)):
+            assert len(dev.get(f"/projects/demo/sessions/{session}/{kind}")["entries"]) == count, (session, kind)
+    for name, state, calls in (("waiting", "waiting", 2), ("done", "completed", 9), ("failed", "failed", 3)):
+        task = ability(dev, "ldg:task:get", taskId=f"demo-task-{name}")["task"]
+        assert task["state"] == state, task
+        assert len(ability(dev, "ldg:call:list", taskId=task["id"])["calls"]) == calls
+    claimed = cardbox("task", "list", "--dsn", dev.dsn, "--project", "demo", "--json").stdout
+    assert '"wakeAt"' not in claimed and "running" not in claimed, claimed
+    dev.stop()
+
+
+def test_demo_is_loaded_into_an_empty_project_only():
+    folder = open_folder()
+    dev = Dev(folder, "--no-sample")
+    cardbox("card", "add", "--dsn", dev.dsn, "--project", "demo", "--id", "demo-001-instruction", "--text", "mine")
+    dev.stop()
+    for _ in range(2):
+        dev = Dev(folder)
+        assert '"demo": 0 boxes, 1 card, 0 sessions, 0 tasks' in dev.text and "a task:" not in dev.text, dev.text
+        dev.stop()
+
+
+def test_folder_of_an_earlier_version():
+    """It has another sample, which stays."""
+    folder = open_folder()
+    Dev(folder, "--no-sample").stop()
+    with open(os.path.join(folder, "sample-loaded"), "w") as file:
+        file.write("loaded\n")
+    dev = Dev(folder)
+    assert '"demo": 0 boxes' in dev.text and "a task:" not in dev.text, dev.text
+    dev.stop()
 
 
 def test_auth():
@@ -185,7 +252,7 @@ def test_command_lines_of_the_hints_work():
             command = f"{PROGRAM} box cards " + line.split(" box cards ")[1]
             done = subprocess.run(command, shell=True, cwd=place, env=CLEAN, capture_output=True,
                                   text=True)
-            assert done.returncode == 0 and "15 cards" in done.stdout, done
+            assert done.returncode == 0 and f"{CARDS} cards" in done.stdout, done
     assert os.stat(os.path.join(place, "var", "dsn")).st_uid == os.geteuid()
     dev.stop()
     assert not os.path.exists(os.path.join(place, "var", "dsn"))
@@ -232,7 +299,7 @@ def test_killed_alone_its_children_end():
     # At once: the next one waits for what is just ending.
     again = Dev(folder)
     wait_for_end(children.values())
-    assert len(again.get(f"/projects/demo/boxes/{BOX}/cards")) == 15
+    assert len(again.get(f"/projects/demo/boxes/{BOX}/cards")) == CARDS
     again.stop()
 
 
@@ -245,7 +312,7 @@ def test_killed_with_its_children():
     dev.process.wait()
     assert os.path.exists(os.path.join(folder, "pg", "postmaster.pid"))
     again = Dev(folder)
-    assert len(again.get(f"/projects/demo/boxes/{BOX}/cards")) == 15
+    assert len(again.get(f"/projects/demo/boxes/{BOX}/cards")) == CARDS
     again.stop()
 
 
@@ -314,7 +381,7 @@ def test_stop_while_it_starts():
         err = dev.ended(status=0)
         assert err == "" and time.monotonic() - started < 20, (delay, err)
     again = Dev(folder)
-    assert "3 boxes, 19 cards, 1 session" in again.text
+    assert PROJECT in again.text
     again.stop()
 
 
@@ -346,7 +413,7 @@ def test_folder_that_the_databases_user_may_not_enter():
     assert data.startswith("/var/lib/cardbox/dev-") and f"in {data} (unix socket)" in dev.text
     dev.stop()
     dev = Dev(folder)
-    assert len(dev.get(f"/projects/demo/boxes/{BOX}/cards")) == 15
+    assert len(dev.get(f"/projects/demo/boxes/{BOX}/cards")) == CARDS
     dev.stop()
 
 
@@ -369,7 +436,7 @@ def test_unprivileged_user():
     programs = os.path.join(open_folder(), "bin")
     shutil.copytree(os.path.join(cardbox_test.BUILD, "bin"), programs)
     dev = Dev(folder, program=os.path.join(programs, "cardbox"), user=65534)
-    assert len(dev.get(f"/projects/demo/boxes/{BOX}/cards")) == 15
+    assert len(dev.get(f"/projects/demo/boxes/{BOX}/cards")) == CARDS
     dev.stop()
     assert os.stat(os.path.join(folder, "pg")).st_uid == 65534
 

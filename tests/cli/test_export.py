@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, cardbox, database, shared_file, temp_dir
 
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
 
 
 def export(dsn, project="p"):

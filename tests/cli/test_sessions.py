@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, cardbox, on_terminal, shared_file, temp_dir
 
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample_session.jsonl")
 HEAD, SIDE, FORK = "5e550019", "5e550010", "5e55000a"
 
 

@@ -115,7 +115,7 @@ def test_formats():
 
 def test_sample_needs_no_repair():
     """Its calls stand in tool_calls and in cards of their own, and in one card both ways."""
-    path = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+    path = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
     cardbox_test.cardbox("import", "--dsn", dsn(), "--project", "sample", path)
     for box, calls in ((1, 3), (3, 4)):
         context = context_of("sample", f"01970000-0000-7000-8000-{box:012}")

@@ -20,7 +20,7 @@ def database():
     """The sample's session, and a box of its messages, one call without an answer among them."""
     dsn = Postgres.shared().database()
     first = Server(dsn)
-    with open(os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl"), "rb") as file:
+    with open(os.path.join(cardbox_test.ROOT, "tests", "lib", "sample_session.jsonl"), "rb") as file:
         answer = first.request("POST", "/projects/p/sessions/s/import", file.read(),
                                {"Content-Type": "application/x-ndjson"})
     assert answer.status == 200, answer

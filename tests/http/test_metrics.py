@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, Server, await_, once
 
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
 PROJECT = "secret-project"
 CARD = f"/projects/{PROJECT}/cards/demo-005-thought"
 BATCH = f"/projects/{PROJECT}/cards/batch"

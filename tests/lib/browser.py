@@ -134,6 +134,11 @@ class Browser:
         entries = self._ask("POST", "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 
+    def set_viewport(self, width, height):
+        """Gives the page this size in pixels; that of the window is larger."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
+
     def screenshot(self, path):
         with open(path, "wb") as out:
             out.write(base64.b64decode(self._ask("GET", "/screenshot")))

@@ -19,8 +19,8 @@ from cardbox_test import CARDBOXD  # noqa: E402
 LINTER = "@redocly/cli@1.34.20"
 NPM_FOLDER = os.path.join(cardbox_test.ROOT, "build", "npm")
 OPENAPI = os.path.join(cardbox_test.ROOT, "openapi")
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
-SAMPLE_SESSION = os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
+SAMPLE_SESSION = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample_session.jsonl")
 BOX = "01970000-0000-7000-8000-00000000000"
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 

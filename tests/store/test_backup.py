@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, Server, as_role, await_, cardbox, database, psql
 
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
 SCHEMA = ("SELECT conrelid::regclass::text, conname, convalidated FROM pg_constraint WHERE connamespace = 'cardbox'::regnamespace"
           " UNION ALL SELECT polrelid::regclass::text, polname, polpermissive FROM pg_policy"
           " UNION ALL SELECT indexrelid::regclass::text, indrelid::regclass::text, indisvalid FROM pg_index WHERE indrelid::regclass::text LIKE 'cardbox.%'"

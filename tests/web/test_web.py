@@ -16,7 +16,7 @@ from browser import Browser, no_complaints, page
 from cardbox_test import Postgres, Server, once
 
 WEB = os.path.join(cardbox_test.ROOT, "src", "web")
-SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample.ndjson")
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

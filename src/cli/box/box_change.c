@@ -77,7 +77,7 @@ const cli_command cli_box_append = {
                    "card that does not exist as missing.",
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
-                "demo-018-result demo-019-deliverable",
+                "demo-018-result demo-022-deliverable",
     .options =
         CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: one key appends only once"),
                        BOX_EXPECTED_VERSION),

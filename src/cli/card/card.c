@@ -352,8 +352,8 @@ const cli_command cli_card_revisions = {
     .name = "card revisions",
     .arguments = "CARD",
     .summary = "show the earlier contents of a card, newest first",
-    .examples = "card revisions --project demo demo-001-instruction\n"
-                "card revisions --project demo --json demo-001-instruction",
+    .examples = "card revisions --project demo demo-014-deliverable\n"
+                "card revisions --project demo --json demo-014-deliverable",
     .options = CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only revisions below N", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},

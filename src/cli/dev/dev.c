@@ -9,17 +9,24 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "app/line_reader.h"
 #include "cli/dev/dev_internal.h"
 #include "store/admin/migrate.h"
 #include "store/admin/checks.h"
-#include "store/project/transfer.h"
 
 #define DEV_PROJECT "demo"
 #define DEV_SESSION "demo-session"
+#define DEV_TASK    "demo-task-done"
 #define DEV_BOX     "01970000-0000-7000-8000-000000000001"
+#define DEV_VERSION 8 /* at this version of DEV_BOX the agent concludes too early */
 
 /* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
+
+/* The file exists if `cardbox dev` has loaded a sample, or has found rows in the project. Its line
+ * is LOADED_DEMO if the present demo was loaded: earlier versions had another sample. */
+#define LOADED_FILE "sample-loaded"
+#define LOADED_DEMO "demo"
 
 typedef struct dev_run {
     cli_call *call;
@@ -28,7 +35,8 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    int64_t cards, boxes, sessions; /* numbers of live rows of the sample project */
+    admin_project counts; /* numbers of the sample project's rows */
+    bool has_demo;        /* true: the project has the demo */
     dev_server server;
 } dev_run;
 
@@ -135,6 +143,19 @@ static void print_database(const dev_run *r)
         printf("at migration %d\n", schema_newest());
 }
 
+/* Prints links to pages of the inspector. */
+static void print_links(const dev_run *r)
+{
+    printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
+    if (!r->has_demo)
+        return;
+    printf("  a version of a box: %s/ui/#/%s/boxes/%s?version=%d\n", r->server.url, DEV_PROJECT,
+           DEV_BOX, DEV_VERSION);
+    printf("  a session:          %s/ui/#/%s/sessions/%s\n", r->server.url, DEV_PROJECT,
+           DEV_SESSION);
+    printf("  a task:             %s/ui/#/%s/tasks/%s\n", r->server.url, DEV_PROJECT, DEV_TASK);
+}
+
 static void print_hints(const dev_run *r)
 {
     const char *program = program_invocation_name;
@@ -142,12 +163,12 @@ static void print_hints(const dev_run *r)
     putchar('\n');
     if (strcmp(r->call->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
-    if (r->boxes > 0) {
+    if (r->counts.boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
                r->call->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, DEV_BOX);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
-        if (r->sessions > 0)
+        if (r->counts.sessions > 0)
             printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
@@ -162,76 +183,54 @@ static void print_hints(const dev_run *r)
 
 /* --- the sample project --- */
 
-static const char SAMPLE[] =
-#include "sample.inc"
-    ;
-
-static const char SESSION[] =
-#include "sample_session.inc"
-    ;
-
-static void report_refused(void *arg, uint64_t line, const char *reason)
+static bool count_rows(dev_run *r, cli_call *call)
 {
-    (void)arg;
-    cli_error("line %llu of the sample: %s", (unsigned long long)line, reason);
-}
-
-static cardbox_status import_sample(cardbox *db, cardbox_error *err)
-{
-    store_import *in = NULL;
-    cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
-
-    for (const char *at = SAMPLE; status == CARDBOX_OK && *at != '\0'; at += strspn(at, "\n")) {
-        slice line = {at, strcspn(at, "\n")};
-
-        status = import_line(in, line, NULL, err);
-        at += line.len;
-    }
-    if (status == CARDBOX_OK)
-        status = import_finish(in, err);
-    import_free(in);
-    return status;
-}
-
-static cardbox_status import_session(cardbox *db, cardbox_error *err)
-{
-    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, false, SESSION,
-                                        sizeof(SESSION) - 1, err);
-}
-
-/* If the file `mark` does not exist, loads a part of the sample and makes the file. Returns false
- * after it has printed an error. */
-static bool load_once(const dev_run *r, const char *mark, cli_call *call,
-                      cardbox_status (*load)(cardbox *db, cardbox_error *err))
-{
-    char path[PATH_MAX];
-
-    if (!path_join(path, r->dir, mark))
-        return false;
-    if (access(path, F_OK) == 0)
+    if (admin_counts(call->db, DEV_PROJECT, &r->counts, &call->err) == CARDBOX_OK)
         return true;
-    if (load(call->db, &call->err) == CARDBOX_OK)
-        return write_file(r, mark, "loaded");
     cli_failed(call);
     return false;
 }
 
-/* Loads the sample if it was never loaded into this folder, so that rows that the user has deleted
- * do not come back. Prints the numbers of the sample project's rows. */
-static bool load_sample(dev_run *r, cli_call *call)
+/* Loads the demo if no sample was ever loaded into this folder, so that rows that the user has
+ * deleted do not come back. A project with rows does not change. */
+static bool load_demo(dev_run *r, cli_call *call)
 {
-    /* Older versions of `cardbox dev` have loaded the sample without the session. */
-    if (!load_once(r, "sample-loaded", call, import_sample) ||
-        !load_once(r, "sample-session-loaded", call, import_session))
+    const admin_project *has = &r->counts;
+    char mark[PATH_MAX], line[16] = "";
+
+    if (!path_join(mark, r->dir, LOADED_FILE))
         return false;
-    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) !=
-        CARDBOX_OK) {
+    if (access(mark, F_OK) == 0) {
+        r->has_demo = line_reader_first(line, sizeof(line), mark) &&
+                      strncmp(line, LOADED_DEMO, strlen(LOADED_DEMO)) == 0;
+        return true;
+    }
+    if (has->cards + has->boxes + has->sessions + has->tasks > 0)
+        return write_file(r, LOADED_FILE, "not loaded");
+    if (demo_load(call->db, DEV_PROJECT, &call->err) != CARDBOX_OK) {
         cli_failed(call);
         return false;
     }
-    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-           (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
-           r->sessions == 1 ? "" : "s");
+    r->has_demo = true;
+    return write_file(r, LOADED_FILE, LOADED_DEMO) && count_rows(r, call);
+}
+
+static const char *plural(int64_t count, const char *ending)
+{
+    return count == 1 ? "" : ending;
+}
+
+/* Loads the demo if needed, and prints the numbers of the sample project's rows. */
+static bool load_sample(dev_run *r, cli_call *call)
+{
+    const admin_project *has = &r->counts;
+
+    if (!count_rows(r, call) || !load_demo(r, call))
+        return false;
+    printf("  project    \"%s\": %lld box%s, %lld card%s, %lld session%s, %lld task%s\n",
+           DEV_PROJECT, (long long)has->boxes, plural(has->boxes, "es"), (long long)has->cards,
+           plural(has->cards, "s"), (long long)has->sessions, plural(has->sessions, "s"),
+           (long long)has->tasks, plural(has->tasks, "s"));
     return true;
 }
 
@@ -279,7 +278,7 @@ static bool start_all(dev_run *r)
     if (!dev_server_start(&r->server, r->dir, server_dsn, r->call))
         return false;
     printf("ready: %s\n", r->server.url);
-    printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
+    print_links(r);
     print_hints(r);
     return true;
 }

@@ -1,6 +1,6 @@
 /*
- * dev_internal.h: the parts of `cardbox dev`: child processes, the private PostgreSQL, and
- * cardboxd.
+ * dev_internal.h: the parts of `cardbox dev`: the demo, child processes, the private PostgreSQL,
+ * and cardboxd.
  */
 #ifndef CLI_DEV_INTERNAL_H
 #define CLI_DEV_INTERNAL_H
@@ -14,6 +14,11 @@
  * cluster_open() and dev_server_start() fail. If it grows while dev_server_stop() waits,
  * dev_server_stop() kills cardboxd. */
 extern volatile sig_atomic_t dev_stop_asked;
+
+/* --- the demo --- */
+
+/* Writes the boxes, sessions and tasks of the demo into an empty project: all or nothing. */
+cardbox_status demo_load(cardbox *db, const char *project, cardbox_error *err);
 
 /* --- child processes --- */
 

@@ -49,7 +49,7 @@ DELETE_COMMAND(
     "Deleted cards can't be read. `cardbox card add --restore` restores a card until gc "
     "removes it after the retention period. Sealed cards, and cards that contain messages of "
     "tasks, can't be deleted.",
-    "card delete --project demo demo-019-deliverable");
+    "card delete --project demo demo-022-deliverable");
 DELETE_COMMAND(
     box, cardbox_box_delete, "box", "BOX...", "delete boxes",
     "The cards and forks of a deleted box stay. Its id is free again after gc removes the box. "

@@ -122,8 +122,8 @@ const cli_command cli_task_send = {
     .description =
         "If the task is asleep, the message resumes it. A finished task can't be resumed: run a "
         "new task. TASK and MESSAGE may be one argument: '@TASK MESSAGE' or '@TASK: MESSAGE'.",
-    .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
-                "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
+    .examples = "task send --project demo demo-task-waiting 'shorter, please'\n"
+                "task send --project demo '@demo-task-waiting shorter'",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = send_message,
 };
@@ -133,8 +133,7 @@ const cli_command cli_task_cancel = {
     .arguments = "TASK",
     .summary = "cancel an unfinished task",
     .description = "Later writes of the task's worker are rejected.",
-    .examples = "task cancel --project demo --reason 'wrong idea' "
-                "01970000-0000-7000-8000-000000000001",
+    .examples = "task cancel --project demo --reason 'wrong idea' demo-task-waiting",
     .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "the reason, which is stored")),
     .run = cancel_task,
 };
@@ -144,7 +143,7 @@ const cli_command cli_task_finish = {
     .arguments = "TASK",
     .summary = "end an unfinished task, such as a router",
     .description = "Later writes of the task's worker are rejected.",
-    .examples = "task finish --project demo 01970000-0000-7000-8000-000000000001",
+    .examples = "task finish --project demo demo-task-waiting",
     .options = CLI_IN_PROJECT(
         CLI_TEXT("status", status, "TEXT", "the completion status; default: success")),
     .run = finish_task,
@@ -257,7 +256,7 @@ const cli_command cli_task_show = {
     .name = "task show",
     .arguments = "TASK",
     .summary = "show the events of a task so far",
-    .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
+    .examples = "task show --project demo demo-task-done",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_task,
 };
@@ -271,7 +270,7 @@ const cli_command cli_task_follow = {
         "terminal, the answer is printed when it is complete. If the answer begins again, its "
         "first "
         "part is marked. The exit status is 0 only if the task ends with the status success.",
-    .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
+    .examples = "task follow --project demo demo-task-waiting",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = follow_task,
 };

@@ -5,17 +5,17 @@
 #include "store/client/client.h"
 #include "base/errors.h"
 
-cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                            int64_t *sessions, cardbox_error *err)
+cardbox_status admin_counts(cardbox *db, const char *tenant, admin_project *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     params_cstr(&p, tenant);
     cardbox_status status = client_run(db, STATEMENT_project_counts, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {
-        *cards = rows_int8(rows, 0, 0);
-        *boxes = rows_int8(rows, 0, 1);
-        *sessions = rows_int8(rows, 0, 2);
+        out->cards = rows_int8(rows, 0, 0);
+        out->boxes = rows_int8(rows, 0, 1);
+        out->sessions = rows_int8(rows, 0, 2);
+        out->tasks = rows_int8(rows, 0, 3);
     }
     rows_free(rows);
     return status;

@@ -8,9 +8,13 @@
 #include "cardbox/client.h"
 #include "store/admin/role.h"
 
-/* Counts the live cards, boxes and sessions of a project. */
-cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                            int64_t *sessions, cardbox_error *err);
+/* Numbers of the live cards, boxes and sessions of a project, and of its tasks. */
+typedef struct admin_project {
+    int64_t cards, boxes, sessions, tasks;
+} admin_project;
+
+cardbox_status admin_counts(cardbox *db, const char *tenant, admin_project *out,
+                            cardbox_error *err);
 
 /* Creates the role for the server of `cardbox dev` if it is missing, and marks the database as one
  * of `cardbox dev`. */
