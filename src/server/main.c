@@ -213,8 +213,7 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     set_stop_phase(p, STOP_DRAIN);
     while (atomic_load(&p->server.loops_running) > 0) {
         number = sigtimedwait(waited_for, NULL, &poll);
-        if (number < 0 || number == SIGHUP ||
-            atomic_load(&p->server.stop) == STOP_AT_ONCE)
+        if (number < 0 || number == SIGHUP || atomic_load(&p->server.stop) == STOP_AT_ONCE)
             continue;
         log_info("stopping", "at_once=yes");
         set_stop_phase(p, STOP_AT_ONCE);

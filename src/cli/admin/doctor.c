@@ -195,8 +195,9 @@ static void check_role(doctor *d, const admin_facts *facts)
         check_members(d, facts);
 }
 
-/* Tries forbidden operations and rolls them back. The owner may make tokens and grants. On a standby or with
- * default_transaction_read_only, only the read is tried, because writes of any role would fail. */
+/* Tries forbidden operations and rolls them back. The owner may make tokens and grants. On a
+ * standby or with default_transaction_read_only, only the read is tried, because writes of any role
+ * would fail. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",

@@ -92,8 +92,7 @@ static cardbox_status read_cert(tls_cert **out, pem *texts, const tls *t, cardbo
 cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err)
 {
     pem texts = {NULL, NULL};
-    *out = (tls){
-        .cert_file = cert_file, .key_file = key_file, .lock = PTHREAD_MUTEX_INITIALIZER};
+    *out = (tls){.cert_file = cert_file, .key_file = key_file, .lock = PTHREAD_MUTEX_INITIALIZER};
     if (cert_file == NULL && key_file == NULL)
         return CARDBOX_OK;
     if (cert_file == NULL || key_file == NULL)
