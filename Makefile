@@ -165,11 +165,13 @@ BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
+DATADIR    ?= $(PREFIX)/share/cardbox
 DOCDIR     ?= $(PREFIX)/share/doc/cardbox
 UNITDIR    ?= $(PREFIX)/lib/systemd/system
 INSTALL    ?= install
 
-UNITS     = src/server/cardboxd.service src/worker/cardbox-worker@.service
+UNITS     = src/server/cardboxd.service src/server/cardboxd.socket src/worker/cardbox-worker@.service
+EXAMPLES  = src/server/cardboxd.env src/worker/worker.env
 HEADERS   = $(wildcard include/cardbox/*.h)
 INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(addprefix $(LIBDIR)/,libcardbox.a libcardbox.so.$(VERSION) $(SONAME) libcardbox.so) \
@@ -177,10 +179,11 @@ INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) \
             $(MANDIR)/man1/cardbox.1 $(MANDIR)/man3/cardbox.3 \
             $(MANDIR)/man8/cardboxd.8 $(MANDIR)/man8/cardbox-worker.8 \
-            $(DOCDIR)/LICENSE $(addprefix $(UNITDIR)/,$(notdir $(UNITS)))
+            $(DATADIR)/roles.sh $(DOCDIR)/LICENSE \
+            $(addprefix $(DOCDIR)/examples/,$(notdir $(EXAMPLES))) $(addprefix $(UNITDIR)/,$(notdir $(UNITS)))
 INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
 
-install: build $(BUILD)/lib/public/libcardbox.a ## programs, library, headers, pkg-config file, man pages and systemd units; PREFIX, DESTDIR, LIBDIR
+install: build $(BUILD)/lib/public/libcardbox.a ## programs, library, headers, man pages, roles.sh, examples and systemd units; PREFIX, DESTDIR, LIBDIR
 	@$(INSTALL) -d $(addprefix $(DESTDIR),$(INSTALLED_DIRS))
 	@$(INSTALL) $(PROGRAMS) $(DESTDIR)$(BINDIR)
 	@$(INSTALL) -m 644 $(BUILD)/lib/public/libcardbox.a $(BUILD)/lib/libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)
@@ -195,14 +198,16 @@ install: build $(BUILD)/lib/public/libcardbox.a ## programs, library, headers, p
 	@$(INSTALL) -m 644 src/cli/cardbox.1 $(DESTDIR)$(MANDIR)/man1
 	@$(INSTALL) -m 644 src/store/cardbox.3 $(DESTDIR)$(MANDIR)/man3
 	@$(INSTALL) -m 644 src/server/cardboxd.8 src/worker/cardbox-worker.8 $(DESTDIR)$(MANDIR)/man8
+	@$(INSTALL) docker/roles.sh $(DESTDIR)$(DATADIR)
 	@$(INSTALL) -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+	@$(INSTALL) -m 644 $(EXAMPLES) $(DESTDIR)$(DOCDIR)/examples
 	@$(INSTALL) -m 644 $(UNITS) $(DESTDIR)$(UNITDIR)
 	@sed -i 's|^ExecStart=/usr/local/bin|ExecStart=$(BINDIR)|' $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)))
 	@echo 'installed in $(DESTDIR)$(PREFIX)'
 
 uninstall: ## what install put there
 	@rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	@rmdir $(DESTDIR)$(INCLUDEDIR)/cardbox $(DESTDIR)$(DOCDIR) 2>/dev/null || true
+	@rmdir $(addprefix $(DESTDIR),$(INCLUDEDIR)/cardbox $(DATADIR) $(DOCDIR)/examples $(DOCDIR)) 2>/dev/null || true
 
 clean: ## remove build/; the data in var/ stays
 	@rm -rf $(BUILD)

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Creates three login roles. The postgres image runs this once, as superuser, when it creates the database.
+# Creates three login roles. The postgres image runs this once, as superuser, when it creates the database. Without
+# Docker, run it yourself: see "Roles" in docker/README.md.
 #   cardbox_owner    owns the database and migrates it
 #   cardbox_server   the role of cardboxd; migrations grant its rights to the group role cardbox_service
-#   cardbox_agent    the role of cardbox-worker; it sees the projects that grant.sh grants to it
+#   cardbox_agent    the role of cardbox-worker; it sees the projects that rows of cardbox.tenant_grants grant to it
 # No role is a superuser, and cardbox_server and cardbox_agent do not own the tables, so row-level security applies to them.
 set -euo pipefail
 

@@ -181,6 +181,20 @@ static void print_what_is_missing(const process *p)
         printf("the database %s: requests get 503 until it is usable; see the log\n", why);
 }
 
+/* Handles SIGHUP: reads the certificate and the key again. All other settings need a restart. */
+static void reload(process *p)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (p->server.tls.cert == NULL)
+        log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
+    else if (tls_reload(&p->server.tls, &err) == CARDBOX_OK)
+        log_info("certificate_reloaded", "file=%s", log_quoted(slice_of(p->set.tls_cert)));
+    else
+        log_error("certificate_not_reloaded",
+                  "reason=%s hint=\"new connections use the previous certificate\"",
+                  log_quoted(slice_of(err.message)));
+}
+
 static void serve_until_signal(process *p, const sigset_t *waited_for)
 {
     const struct timespec poll = {.tv_nsec = STOP_POLL_NS};
@@ -194,12 +208,12 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     log_info("serving", "at=%s%s loops=%zu database_connections=%ld version=%s", scheme, rest,
              p->count, p->set.database_connections, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
-        log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
+        reload(p);
     log_info("stopping", "signal=%d", number);
     set_stop_phase(p, STOP_DRAIN);
     while (atomic_load(&p->server.loops_running) > 0) {
-        if (sigtimedwait(waited_for, NULL, &poll) < 0 ||
-            atomic_load(&p->server.stop) == STOP_AT_ONCE)
+        number = sigtimedwait(waited_for, NULL, &poll);
+        if (number < 0 || number == SIGHUP || atomic_load(&p->server.stop) == STOP_AT_ONCE)
             continue;
         log_info("stopping", "at_once=yes");
         set_stop_phase(p, STOP_AT_ONCE);

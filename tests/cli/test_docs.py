@@ -93,8 +93,9 @@ def test_defaults_agree():
         assert found.get(name) == value, (name, found.get(name), value)
 
 
-OTHERS_OPTIONS = {"rm", "build", "detach", "profile", "volumes", "entrypoint",  # of docker
-                  "preserve-env", "cflags", "libs", "record"}  # of sudo, pkg-config, tests/lint
+OTHERS_OPTIONS = {"rm", "build", "detach", "profile", "volumes", "entrypoint", "signal",  # of docker
+                  "preserve-env", "cflags", "libs", "record",  # of sudo, pkg-config, tests/lint
+                  "now", "no-owner"}  # of systemctl, pg_restore
 
 
 def guide_names_what_exists(path, options, variables):
@@ -108,6 +109,7 @@ def test_guides_name_what_exists():
     described = "".join(map(all_help, PAGES)) + "".join(map(manual, PAGES))
     options = set(OPTION.findall(described)) | OTHERS_OPTIONS
     sources = [*glob.glob("tests/**/*.py", root_dir=cardbox_test.ROOT, recursive=True), "docker/compose.yaml",
+               "docker/compose.tls.yaml",
                "include/cardbox/status.h", "tests/run"]
     variables = set(VARIABLE.findall(described + "".join(map(read, sources))))
     for path in ["README.md", *sorted(glob.glob("*/README.md", root_dir=cardbox_test.ROOT))]:

@@ -139,6 +139,29 @@ unit_is_right() { # NAME
     return 1
 }
 
+socket_is_right() { # NAME, with the address that the server listens on by default
+    local unit=$root/usr/lib/systemd/system/$1 said
+    "$root/usr/bin/cardboxd" --help | tr -s ' \n' ' ' | grep -F "$(sed -n 's/^ListenStream=//p' "$unit")" || return
+    command -v systemd-analyze || return 0
+    said=$(systemd-analyze verify --man=no --root="$root" "$unit" 2>&1 | grep "$1:[0-9]")
+    [ -z "$said" ]
+}
+
+# Each variable of an example, also those in comments, is one of its program or of libpq.
+knows_example() { # FILE PROGRAM
+    local name names
+    names=$(sed -n 's/^#\{0,1\}\([A-Z_]*\)=.*/\1/p' "$root/usr/share/doc/cardbox/examples/$1")
+    grep -qx CARDBOX_DSN <<<"$names" || return
+    for name in $names; do
+        [ "$name" = PGPASSWORD ] || "$root/usr/bin/$2" --help | grep -w "$name" || return
+    done
+}
+
+# Fails before it connects to a database.
+roles_script_runs() {
+    ! env -u CARDBOX_OWNER_PASSWORD "$root/usr/share/cardbox/roles.sh" 2>"$dir/said" && grep "set CARDBOX_OWNER_PASSWORD" "$dir/said"
+}
+
 # A program may call its own functions what it likes, also where the library is part of it.
 archive_keeps_to_itself() {
     nm --defined-only --extern-only "$lib/libcardbox.a" | awk 'NF == 3 { print $3 }' >"$dir/names"
@@ -147,7 +170,7 @@ archive_keeps_to_itself() {
 
 nothing_left() {
     [ -z "$(find "$root" -type f -o -type l)" ] && ! test -d "$root/usr/include/cardbox" &&
-        ! test -d "$root/usr/share/doc/cardbox"
+        ! test -d "$root/usr/share/doc/cardbox" && ! test -d "$root/usr/share/cardbox"
 }
 
 check "make install" make_it install
@@ -155,7 +178,8 @@ for program in cardboxd cardbox cardbox-worker; do check "$program runs" is_prog
 for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man3/cardbox.3 \
     share/man/man8/cardboxd.8 share/man/man8/cardbox-worker.8 \
     lib/systemd/system/cardboxd.service lib/systemd/system/cardbox-worker@.service \
-    share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
+    lib/systemd/system/cardboxd.socket share/doc/cardbox/examples/cardboxd.env \
+    share/doc/cardbox/examples/worker.env share/cardbox/roles.sh share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
     check "$file" is_file "$file"
 done
 check "the headers are those of include/" same_headers
@@ -174,6 +198,10 @@ check "C program with jansson" program_with_jansson gcc "$dir/with_jansson.c"
 check "C++ program with jansson" program_with_jansson g++ "$dir/with_jansson.cc"
 check "the library and the server need no jansson" needs_no_jansson
 for unit in cardboxd.service cardbox-worker@.service; do check "$unit is right" unit_is_right "$unit"; done
+check "cardboxd.socket is right" socket_is_right cardboxd.socket
+check "cardboxd.env has variables of cardboxd" knows_example cardboxd.env cardboxd
+check "worker.env has variables of cardbox-worker" knows_example worker.env cardbox-worker
+check "roles.sh runs" roles_script_runs
 check "make install again says where" says_where
 check "make uninstall" make_it uninstall
 check "nothing is left" nothing_left

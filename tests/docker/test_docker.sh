@@ -150,9 +150,20 @@ runs_as_a_user_of_its_own() {
 
 # --- compose.yaml ---
 
-compose() { # JQ-FILTER
-    python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(open("docker/compose.yaml")), sys.stdout)' |
-        jq -er "$1"
+passwords=(CARDBOX_POSTGRES_PASSWORD CARDBOX_OWNER_PASSWORD CARDBOX_SERVER_PASSWORD CARDBOX_WORKER_PASSWORD)
+for name in "${passwords[@]}"; do export "$name=secret"; done
+export CARDBOX_TLS_DIR=$dir/tls
+
+compose() { # JQ-FILTER [FILE]
+    tests/docker/compose.py "docker/${2:-compose.yaml}" | jq -er "$1"
+}
+
+needs_every_password() {
+    local name
+    for name in "${passwords[@]}"; do
+        ! env -u "$name" tests/docker/compose.py docker/compose.yaml 2>"$dir/refusal" &&
+            grep -F "variable $name is missing a value: set it in" "$dir/refusal" || return
+    done
 }
 
 names_what_exists() {
@@ -204,8 +215,7 @@ roles_need_passwords() {
 
 # A service's CARDBOX_DSN with this cluster's folder in the place of the host.
 dsn_of() { # SERVICE
-    compose ".services[\"$1\"].environment.CARDBOX_DSN" |
-        sed -e "s|host=db|host=$dir/pg|" -e 's|\${[A-Z_]*:-\([^}]*\)}|\1|g'
+    compose ".services[\"$1\"].environment.CARDBOX_DSN" | sed "s|host=db|host=$dir/pg|"
 }
 
 migrate() {
@@ -322,6 +332,46 @@ healthcheck_with_tls() {
     CARDBOX_TLS_CERT=cert.pem healthcheck && ! CARDBOX_TLS_CERT=cert.pem port=1 healthcheck
 }
 
+make_pair() { # NAME: as a program that renews certificates, which replaces the files
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj "/CN=$1" \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "$dir/new_key" -out "$dir/new_cert" &&
+        mkdir -p "$dir/tls" && mv "$dir/new_key" "$dir/tls/key.pem" && mv "$dir/new_cert" "$dir/tls/cert.pem"
+}
+
+# A path in the container, below the folder that compose.tls.yaml mounts.
+mounted() { # VARIABLE
+    compose ".services.cardboxd.environment.$1" compose.tls.yaml |
+        sed "s|^$(compose '.services.cardboxd.volumes[0] | split(":")[1]' compose.tls.yaml)/|$dir/tls/|"
+}
+
+answers_with_its_certificate() {
+    curl -sf --cacert "$dir/tls/cert.pem" "https://127.0.0.1:$port/readyz"
+}
+
+serve_with_tls() {
+    local turn
+    make_pair first || return
+    CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port CARDBOX_TLS_CERT=$(mounted CARDBOX_TLS_CERT) \
+        CARDBOX_TLS_KEY=$(mounted CARDBOX_TLS_KEY) "$dir/image/usr/bin/cardboxd" >"$dir/cardboxd.log" 2>&1 &
+    server=$!
+    for ((turn = 0; turn < 600; turn++)); do
+        ! answers_with_its_certificate || return 0
+        sleep 0.1
+    done
+    cat "$dir/cardboxd.log"
+    return 1
+}
+
+renew() {
+    local turn
+    make_pair second && ! answers_with_its_certificate && kill -HUP "$server" || return
+    for ((turn = 0; turn < 100; turn++)); do
+        ! answers_with_its_certificate || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
 stop() {
     kill -TERM "$server" && wait "$server"
     local status=$?
@@ -344,6 +394,7 @@ done
 for package in $(packages 2); do check "$package is needed" package_is_needed "$package"; done
 
 check "compose.yaml names what exists" names_what_exists
+check "compose.yaml needs every password" needs_every_password
 check "compose.yaml publishes on 127.0.0.1 only" publishes_on_loopback_only
 check "compose.yaml leaves services time to stop" stops_in_its_own_time
 check "compose.yaml has what passes signals on" ends_when_it_is_told
@@ -367,6 +418,9 @@ check "health check: healthy" healthcheck
 check "health check: with TLS" healthcheck_with_tls
 check "cardboxd stops" stop
 check "health check: stopped" sick
+check "cardboxd with compose.tls.yaml's variables" serve_with_tls
+check "cardboxd uses a new certificate after SIGHUP" renew
+check "cardboxd with TLS stops" stop
 
 cd "$root" || exit 1
 check_summary

@@ -575,6 +575,21 @@ def test_stop_in_time():
             assert server.process.wait(WAIT_S) == 0
 
 
+def test_hangup_does_not_hurry():
+    """Sent, for example, by `systemctl reload` while the server is stopping."""
+    with serving() as server, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with locked(database()):
+            waiting = pool.submit(server.get, CARD)
+            await_under_way(server, 1)
+            server.process.send_signal(signal.SIGTERM)
+            await_(lambda: "event=stopping" in server.log())
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.4)
+            assert "at_once" not in server.log() and server.alive()
+        assert waiting.result().status == 200
+        assert server.process.wait(WAIT_S) == 0
+
+
 def test_second_signal_hurries():
     with serving() as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(5) as pool:

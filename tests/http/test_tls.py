@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """HTTPS by options: what the files must be, and that all that holds without TLS holds with it."""
 
+import concurrent.futures
 import http.client
 import json
 import os
+import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -18,24 +21,27 @@ from cardbox_test import (CARDBOXD, OPEN, PATIENT, WAIT_S, Postgres, as_role, aw
 CARD = "/projects/p/cards/a"
 
 
+def make_pair(name="a", kind=("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")):
+    """Paths of a new certificate and its key."""
+    folder = cardbox_test.temp_dir()
+    cert, key = os.path.join(folder, "cert"), os.path.join(folder, "key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-days", "30", "-subj", f"/CN={name}",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+                   check=True, capture_output=True)
+    return cert, key
+
+
 @once
 def files():
     """Paths of a certificate, its key, and a key of another."""
-    folder = cardbox_test.temp_dir()
-    cert, key, other = (os.path.join(folder, name) for name in ("cert", "key", "other"))
-    for out, made in ((key, cert), (other, os.path.join(folder, "unused"))):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30", "-subj",
-                        "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", out,
-                        "-out", made], check=True, capture_output=True)
-    return cert, key, other
+    return *make_pair(), make_pair()[1]
 
 
 class Secure:
     """A cardboxd that serves HTTPS."""
 
-    def __init__(self, dsn, *options):
-        cert, key, _ = files()
+    def __init__(self, dsn, *options, pair=None):
+        cert, key = pair or files()[:2]
         self.context = ssl.create_default_context(cafile=cert)
         self.log_path = os.path.join(cardbox_test.temp_dir(), "log")
         with open(self.log_path, "wb") as log:
@@ -64,6 +70,23 @@ class Secure:
 
     def plain(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def reload(self, event):
+        """Sends SIGHUP, and waits until the server has logged an event that many times."""
+        count = self.log().count(f"event={event} ")
+        self.process.send_signal(signal.SIGHUP)
+        await_(lambda: self.log().count(f"event={event} ") > count, self.log)
+
+    def certificate(self):
+        """The certificate of a new connection, in DER."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with self.plain() as connection, context.wrap_socket(connection) as secure:
+            return secure.getpeercert(True)
 
     def raw(self, data):
         with self.plain() as connection, \
@@ -201,6 +224,81 @@ def test_plain_http_to_the_port():
                 pass
             assert b"HTTP/1.1 2" not in read_all(connection)
     assert server().ask(CARD).status == 200
+
+
+def install(pair, at):
+    for source, target in zip(pair, at):
+        shutil.copy(source, target)
+
+
+def der(cert):
+    with open(cert, encoding="ascii") as text:
+        return ssl.PEM_cert_to_DER_cert(text.read())
+
+
+def test_hangup_reloads_the_certificate():
+    first, second = make_pair("first"), make_pair("second", kind=("rsa:2048",))
+    used = tuple(path + ".used" for path in first)
+    install(first, used)
+    server = Secure(filled(), "--loops", "2", pair=used)
+    before = server.client()
+
+    def works_as_before():
+        before.request("GET", CARD)
+        assert before.getresponse().read().endswith(b"}")
+
+    works_as_before()
+    stalled = server.plain()  # its handshake begins now, and ends after the certificate is replaced
+    assert server.certificate() == der(first[0])
+    install(second, used)
+    assert server.certificate() == der(first[0])
+    server.reload("certificate_reloaded")
+    assert all(server.certificate() == der(second[0]) for _ in range(4))
+    works_as_before()
+    assert server.context.wrap_socket(stalled, server_hostname="127.0.0.1").getpeercert(True) == der(first[0])
+
+    for cert, key in ((first[0], second[1]), ("/dev/null", second[1]), (second[0], "/dev/null")):
+        install((cert, key), used)
+        server.reload("certificate_not_reloaded")
+        assert "are not a certificate and its private key" in server.log()
+        assert server.certificate() == der(second[0])
+    os.unlink(used[1])
+    server.reload("certificate_not_reloaded")
+    assert f"cannot read {used[1]}: No such file" in server.log()
+    assert server.certificate() == der(second[0])
+    works_as_before()
+    install(first, used)
+    server.reload("certificate_reloaded")
+    assert server.certificate() == der(first[0])
+    works_as_before()
+    stalled.close()
+    before.close()
+    server.stop()
+
+
+def test_handshakes_while_certificates_are_replaced():
+    pairs = make_pair("even"), make_pair("odd", kind=("rsa:2048",))
+    used = tuple(path + ".used" for path in pairs[0])
+    install(pairs[0], used)
+    server = Secure(filled(), "--loops", "2", pair=used)
+    known, done = {der(cert) for cert, _ in pairs}, []
+
+    def connect():
+        seen = set()
+        while not done:
+            seen.add(server.certificate())
+        return seen
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        clients = [pool.submit(connect) for _ in range(4)]
+        try:
+            for number in range(20):
+                install(pairs[(number + 1) % 2], used)
+                server.reload("certificate_reloaded")
+        finally:
+            done.append(True)
+        assert set().union(*(client.result() for client in clients)) == known
+    server.stop()
 
 
 def test_server_ends_well():

@@ -66,6 +66,29 @@ def test_restored_without_owners():
     assert "nothing to do" in cardbox("migrate", "--dsn", as_role(copy, "postgres")).stdout
 
 
+def test_drill_of_the_guide():
+    """The three commands of docker/README.md: the restored database is whole."""
+    with open(os.path.join(cardbox_test.ROOT, "docker", "README.md"), encoding="utf-8") as guide:
+        commands = re.search(r"<!-- drill -->\n```sh\n(.*?)```", guide.read(), re.S).group(1)
+    assert commands.count("\n") == 3
+    postgres = Postgres()
+    dsn = postgres.database(migrate=False)
+    name = re.search(r"dbname=(\S+)", dsn).group(1)
+    postgres.psql(dsn.replace(name, "postgres"), f"ALTER DATABASE {name} RENAME TO cardbox")
+    dsn = dsn.replace(name, "cardbox")
+    cardbox("migrate", "--dsn", dsn)
+    cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
+    env = {**os.environ, "PGHOST": re.search(r"host=(\S+)", dsn).group(1), "PGUSER": "postgres", "PGDATABASE": "postgres",
+           "PATH": os.path.join(cardbox_test.BUILD, "bin") + os.pathsep + os.environ["PATH"]}
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], capture_output=True, text=True, env=env,
+                          cwd=cardbox_test.temp_dir())
+    assert done.returncode == 0, done
+    assert not re.search("^error", done.stdout, re.M) and "at migration" in done.stdout, done
+    restored = dsn.replace("dbname=cardbox", "dbname=cardbox_drill")
+    exported = [cardbox("export", "--dsn", each, "--project", "demo", binary=True).stdout for each in (dsn, restored)]
+    assert exported[0] == exported[1] and len(exported[0]) > 1000
+
+
 def test_the_owner_makes_no_half_dump():
     """Row-level security is forced on the owner too: pg_dump stops rather than leave rows out."""
     _, done = dump(original())

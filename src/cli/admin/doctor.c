@@ -144,13 +144,35 @@ static void check_worker(doctor *d, const admin_facts *facts)
 }
 
 /* Reports a right that the role should not have. The remedy is the same for all such
- * rights: each JSON report contains the remedy, and check_bounds() prints it once as text. */
+ * rights: each JSON report contains the remedy, and check_bounds() prints it once as text.
+ * Superusers get warnings, because a superuser may migrate the database. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
+    bool permitted = facts->is_dev || facts->rights.superuser;
     d->is_excess = true;
-    report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
+    report(d, permitted ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
            d->json ? ": " ROLE_REMEDY : "");
+}
+
+/* True for the role that migrates the database: it needs the rights of the tables' owner. */
+static bool is_owner(const admin_facts *facts)
+{
+    return facts->rights.owner && !facts->rights.superuser && !facts->rights.bypasses_rls;
+}
+
+/* Administrators see whether the roles of servers and workers have rights that these roles should
+ * not have. */
+static void check_members(doctor *d, const admin_facts *facts)
+{
+    if (*facts->bad_members == '\0')
+        report(d, FINDING_OK, "role",
+               "the roles of servers and workers have no right that breaks the isolation");
+    else
+        report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, "role",
+               "roles of servers or workers can break the isolation: %s. Use roles that are only "
+               "members of cardbox_service or cardbox_worker",
+               facts->bad_members);
 }
 
 /* cardboxd refuses a role with excess rights if other machines can reach the server. */
@@ -158,23 +180,31 @@ static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
 
-    if (excess != NULL)
+    if (is_owner(facts))
+        report(d, FINDING_OK, "role",
+               "%s owns the tables: use this role for cardbox migrate, token and gc, and other "
+               "roles for servers and workers",
+               facts->role);
+    else if (excess != NULL)
         say_excess(d, facts, "role", facts->role, excess);
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
         report(d, FINDING_OK, "role", "%s has the rights of cardbox_service only", facts->role);
+    if (facts->rights.owner || facts->rights.superuser)
+        check_members(d, facts);
 }
 
-/* Tries forbidden operations and rolls them back. On a standby or with
- * default_transaction_read_only, only the read is tried, because writes of any role would fail. */
+/* Tries forbidden operations and rolls them back. The owner may make tokens and grants. On a
+ * standby or with default_transaction_read_only, only the read is tried, because writes of any role
+ * would fail. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
                                            "grant itself a project"};
-    bool writable = !facts->in_recovery && !facts->reads_only;
+    bool tries_writes = !facts->in_recovery && !facts->reads_only && !is_owner(facts);
     for (int what = 0; what < ADMIN_ATTEMPTS; what++) {
-        if (what != ADMIN_READ_PAST && !writable)
+        if (what != ADMIN_READ_PAST && !tries_writes)
             continue;
         if (admin_try(db, (admin_attempt)what))
             say_excess(d, facts, "isolation", "a test shows that this role can", attempts[what]);
@@ -295,7 +325,9 @@ const cli_command cli_doctor = {
     .name = "doctor",
     .summary = "check the database, the role and the isolation",
     .description = "Use the connection string of the service, because doctor checks the role that "
-                   "connects. The exit status is 1 if there is an error, not for warnings.",
+                   "connects. As the owner of the tables or a superuser, doctor also checks the "
+                   "roles of all services and workers. The exit status is 1 if there is an error, "
+                   "not for warnings.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),

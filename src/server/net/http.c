@@ -255,6 +255,29 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 
 /* --- the daemon --- */
 
+static void open_client(http *h, struct MHD_Connection *connection, client *c)
+{
+    if (h->server->tls.cert != NULL) {
+        c->cert = tls_attach(
+            &h->server->tls,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
+        http_set_handshaking(h, c, true);
+    }
+    tally_add(&h->stats->clients, 1);
+    tally_add(&h->stats->clients_opened, 1);
+}
+
+static void close_client(http *h, client *c)
+{
+    /* libmicrohttpd does not call on_completed if a query has exceeded the memory. */
+    if (c->exchange != NULL)
+        complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
+    http_set_handshaking(h, c, false);
+    tls_release(&h->server->tls, c->cert);
+    client_close(&h->clients, c);
+    tally_sub(&h->stats->clients, 1);
+}
+
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -263,19 +286,10 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
-        if (*context != NULL) {
-            http_set_handshaking(h, *context, h->server->tls.cert != NULL);
-            tally_add(&h->stats->clients, 1);
-            tally_add(&h->stats->clients_opened, 1);
-        }
+        if (*context != NULL)
+            open_client(h, connection, *context);
     } else if (*context != NULL) {
-        client *c = *context;
-        /* libmicrohttpd does not call on_completed if a query has exceeded the memory. */
-        if (c->exchange != NULL)
-            complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
-        http_set_handshaking(h, c, false);
-        client_close(&h->clients, c);
-        tally_sub(&h->stats->clients, 1);
+        close_client(h, *context);
         *context = NULL;
     }
     tally_set(&h->stats->clients_busy, h->clients.busy);

@@ -36,6 +36,7 @@ typedef struct client {
     int64_t since_ms;          /* when the state, or the progress of a long body, changed last */
     bool fresh;                /* the client has sent no complete request yet */
     bool handshaking;          /* with TLS: the client has sent no request line yet */
+    tls_cert *cert;            /* with TLS: the certificate of the connection */
     struct exchange *exchange; /* the client's current request; NULL: none */
 } client;
 

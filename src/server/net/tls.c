@@ -5,6 +5,7 @@
 #include "server/net/tls.h"
 #include <errno.h>
 #include <gnutls/gnutls.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/errors.h"
@@ -22,38 +23,125 @@ static gnutls_datum_t datum_of(char *text)
     return (gnutls_datum_t){(unsigned char *)text, (unsigned)strlen(text)};
 }
 
-static int check_pair(const tls *t)
+/* The texts of the two files. */
+typedef struct pem {
+    char *cert;
+    char *key;
+} pem;
+
+static void pem_free(pem *p)
 {
-    gnutls_certificate_credentials_t credentials = NULL;
-    gnutls_datum_t cert = datum_of(t->cert), key = datum_of(t->key);
-    int result = gnutls_certificate_allocate_credentials(&credentials);
+    if (p->key != NULL)
+        explicit_bzero(p->key, strlen(p->key));
+    free(p->key);
+    free(p->cert);
+    *p = (pem){NULL, NULL};
+}
+
+struct tls_cert {
+    gnutls_certificate_credentials_t credentials;
+    size_t references; /* connections, and 1 for tls.current */
+};
+
+static void cert_free(tls_cert *c)
+{
+    if (c == NULL)
+        return;
+    if (c->credentials != NULL)
+        gnutls_certificate_free_credentials(c->credentials);
+    free(c);
+}
+
+/* Makes a certificate with one reference. Returns an error of GnuTLS if the key does not belong to
+ * the certificate. */
+static int cert_new(tls_cert **out, const pem *texts)
+{
+    gnutls_datum_t cert = datum_of(texts->cert), key = datum_of(texts->key);
+    tls_cert *c = calloc(1, sizeof(*c));
+    int result = c == NULL ? GNUTLS_E_MEMORY_ERROR
+                           : gnutls_certificate_allocate_credentials(&c->credentials);
     if (result == 0)
-        result = gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
-    if (credentials != NULL)
-        gnutls_certificate_free_credentials(credentials);
-    return result < 0 ? result : 0;
+        result =
+            gnutls_certificate_set_x509_key_mem(c->credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
+    if (result < 0) {
+        cert_free(c);
+        return result;
+    }
+    c->references = 1;
+    *out = c;
+    return 0;
+}
+
+/* Reads both files into `texts`, which the caller frees in any case, and makes the certificate. */
+static cardbox_status read_cert(tls_cert **out, pem *texts, const tls *t, cardbox_error *err)
+{
+    texts->cert = read_file(t->cert_file);
+    if (texts->cert != NULL)
+        texts->key = read_file(t->key_file);
+    if (texts->cert == NULL || texts->key == NULL)
+        return error_set(err, CARDBOX_INVALID, "cannot read %s: %s",
+                         texts->cert == NULL ? t->cert_file : t->key_file, strerror(errno));
+    int result = cert_new(out, texts);
+    if (result == 0)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "%s and %s are not a certificate and its private key, in PEM: %s",
+                     t->cert_file, t->key_file, gnutls_strerror(result));
 }
 
 cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err)
 {
-    *out = (tls){NULL, NULL};
+    pem texts = {NULL, NULL};
+    *out = (tls){.cert_file = cert_file, .key_file = key_file, .lock = PTHREAD_MUTEX_INITIALIZER};
     if (cert_file == NULL && key_file == NULL)
         return CARDBOX_OK;
     if (cert_file == NULL || key_file == NULL)
         return error_set(err, CARDBOX_INVALID,
                          "--tls-cert and --tls-key must be used together: give both or neither");
-    out->cert = read_file(cert_file);
-    if (out->cert != NULL)
-        out->key = read_file(key_file);
-    if (out->cert == NULL || out->key == NULL)
-        return error_set(err, CARDBOX_INVALID, "cannot read %s: %s",
-                         out->cert == NULL ? cert_file : key_file, strerror(errno));
-    int result = check_pair(out);
-    if (result == 0)
-        return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "%s and %s are not a certificate and its private key, in PEM: %s", cert_file,
-                     key_file, gnutls_strerror(result));
+    cardbox_status status = read_cert(&out->current, &texts, out, err);
+    out->cert = texts.cert;
+    out->key = texts.key;
+    return status;
+}
+
+cardbox_status tls_reload(tls *t, cardbox_error *err)
+{
+    pem texts = {NULL, NULL};
+    tls_cert *loaded = NULL;
+    cardbox_status status = read_cert(&loaded, &texts, t, err);
+    pem_free(&texts);
+    if (status != CARDBOX_OK)
+        return status;
+    pthread_mutex_lock(&t->lock);
+    tls_cert *old = t->current;
+    t->current = loaded;
+    pthread_mutex_unlock(&t->lock);
+    tls_release(t, old);
+    return CARDBOX_OK;
+}
+
+/* --- connections --- */
+
+tls_cert *tls_attach(tls *t, void *session)
+{
+    pthread_mutex_lock(&t->lock);
+    tls_cert *c = t->current;
+    c->references++;
+    pthread_mutex_unlock(&t->lock);
+    /* libmicrohttpd has set the certificate of the start; replacing it allocates no memory. */
+    gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->credentials);
+    return c;
+}
+
+void tls_release(tls *t, tls_cert *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    bool last = --c->references == 0;
+    pthread_mutex_unlock(&t->lock);
+    if (last)
+        cert_free(c);
 }
 
 void tls_send(void *session, const char *text, size_t len)
@@ -64,9 +152,8 @@ void tls_send(void *session, const char *text, size_t len)
 
 void tls_free(tls *t)
 {
-    if (t->key != NULL)
-        explicit_bzero(t->key, strlen(t->key));
-    free(t->key);
-    free(t->cert);
-    *t = (tls){NULL, NULL};
+    pem texts = {t->cert, t->key};
+    pem_free(&texts);
+    tls_release(t, t->current);
+    *t = (tls){.cert = NULL};
 }

@@ -128,6 +128,9 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err)
         status = inspect_names(db, STATEMENT_doctor_rls, out->open_tables, sizeof(out->open_tables),
                                err);
     if (status == CARDBOX_OK)
+        status = inspect_names(db, STATEMENT_doctor_members, out->bad_members,
+                               sizeof(out->bad_members), err);
+    if (status == CARDBOX_OK)
         status = inspect_names(db, STATEMENT_doctor_functions, out->bad_writers,
                                sizeof(out->bad_writers), err);
     return status;

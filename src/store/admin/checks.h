@@ -46,6 +46,8 @@ typedef struct admin_facts {
     char open_tables[256];  /* names of CardBox's tables on which row-level security is not enabled
                                or not forced, except the tables migrations and functions */
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
+    char bad_members[512];  /* roles of servers and workers with rights that they should not have:
+                               "app (superuser)" */
     char open_schemas[512]; /* schemas on the role's default search_path in which other roles may
                                create objects: "public (everybody)" */
     int64_t granted; /* number of projects granted to the role, if it is a member of cardbox_worker;
