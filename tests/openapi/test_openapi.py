@@ -49,7 +49,7 @@ def test_json_is_the_yaml():
 def test_lint():
     # recommended-strict: what would be a warning is an error.
     # The inspector is a folder: its files' names are relative to it.
-    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.yaml"),
+    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.json"),
         env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"})
 
 
