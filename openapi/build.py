@@ -28,12 +28,18 @@ TYPED = {
 
 
 def expanded(value):
-    """The value with each "@NAME" replaced by parts/NAME.json, as src/bus reads it."""
+    """The value with each "@NAME" replaced by parts/NAME.json, as sql/embed.awk does. The member "..." of an object stands
+    for the members of its part."""
     if isinstance(value, str) and re.fullmatch(r"@\w+", value):
-        return json.loads((ABILITIES / "parts" / f"{value[1:]}.json").read_text(encoding="utf-8"))
-    if isinstance(value, dict):
-        return {name: expanded(member) for name, member in value.items()}
-    return [expanded(item) for item in value] if isinstance(value, list) else value
+        return expanded(json.loads((ABILITIES / "parts" / f"{value[1:]}.json").read_text(encoding="utf-8")))
+    if isinstance(value, list):
+        return [expanded(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    members = {}
+    for name, member in value.items():
+        members.update(expanded(member) if name == "..." else {name: expanded(member)})
+    return members
 
 
 def ability_of(path):
