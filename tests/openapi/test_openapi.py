@@ -49,7 +49,7 @@ def test_json_is_the_yaml():
 def test_lint():
     # recommended-strict: what would be a warning is an error.
     # The inspector is a folder: its files' names are relative to it.
-    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.yaml"),
+    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.json"),
         env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"})
 
 
@@ -67,9 +67,14 @@ def test_content_classes():
     assert len(classes) == 13 and set(re.findall(r"\w+Content\b", said)) == set(classes), said
 
 
+def is_ability(path):
+    """Whether a path is that of one built-in ability: the server has one route for all of them."""
+    return path.startswith(ABILITIES + "/") and path != AN_ABILITY
+
+
 def test_routes():
     documented = {f"{method.upper()} {path}" for path, item in document()["paths"].items()
-                  for method in item if method in METHODS}
+                  for method in item if method in METHODS and not is_ability(path)}
     routes = [line.rpartition(" ") for line in run(CARDBOXD, "--routes").splitlines()]
     served = {route for route, _, _ in routes}
     # HEAD goes with every GET; the document says so in one sentence.
@@ -92,7 +97,7 @@ def test_routes():
 class Checker:
     """JSON Schema, and of objects that their members are documented and stand in that order."""
 
-    TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool,
+    TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
              "null": type(None)}
 
     def __init__(self, root):
@@ -108,8 +113,9 @@ class Checker:
 
     def check(self, value, schema, where="body"):
         schema = self.resolve(schema)
-        if "anyOf" in schema:
-            self.check_any(value, schema["anyOf"], where)
+        for alternatives in ("anyOf", "oneOf"):
+            if alternatives in schema:
+                self.check_any(value, schema[alternatives], where)
         if "const" in schema:
             assert value == schema["const"], f"{where}: {value!r}"
         if "enum" in schema:
@@ -267,6 +273,7 @@ REQUESTS = [
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context", None, 200),
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=anthropic", None, 200),
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "2/context?format=entries&limit=1", None, 200),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=messages", None, 200),
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=x", None, 422),
     ("GET", BOX_CONTEXT, NO_BOX + "/context", None, 404),
     ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?then=" + BOX + "2@1&then=" + BOX + "4", None, 200),
@@ -338,6 +345,8 @@ REQUESTS = [
     ("GET", SESSION + "/diff", A_SESSION + "/diff?a=e2&b=no", None, 404),
     ("GET", SESSION + "/context", A_SESSION + "/context?compare=e2", None, 200),
     ("GET", SESSION + "/context", A_SESSION + "/context?format=entries&leaf=e3", None, 200),
+    ("GET", SESSION + "/context", A_SESSION + "/context?format=anthropic", None, 200),
+    ("GET", SESSION + "/context", A_SESSION + "/context?format=messages", None, 200),
     ("GET", SESSION + "/context", A_SESSION + "/context?leaf=no", None, 404),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2"}, 200),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2", "expected_head": "e3"}, 409),
@@ -418,6 +427,32 @@ def test_a_server_answers_as_documented():
     yield "stop", server.stop
 
 
+# Lists of entries and messages, whose items only the document types.
+TYPED_LISTS = {("session:append", "input"): "entries", ("session:context", "output"): "messages",
+               ("box:context", "output"): "messages"}
+
+
+def test_abilities_are_those_of_the_server():
+    """Each built-in ability is an operation with the schemas that the server has for it."""
+    server = cardbox_test.Server(cardbox_test.Postgres.shared().database())
+    server.await_ready()
+    paths = document()["paths"]
+    listed = [one["id"] for one in server.get("/projects/p/abilities").json()["abilities"]]
+    assert {f"{ABILITIES}/{name}" for name in listed} == {path for path in paths if is_ability(path)}
+    for name in listed:
+        ability, operation = server.get(f"/projects/p/abilities/{name}").json(), paths[f"{ABILITIES}/{name}"]["post"]
+        bodies = {"input": operation["requestBody"], "output": operation["responses"]["200"]}
+        for which, body in bodies.items():
+            said, known = body["content"]["application/json"]["schema"], ability[which + "Schema"]
+            typed = TYPED_LISTS.get((name, which))
+            if typed:
+                assert "$ref" in said["properties"][typed].pop("items"), name
+                known["properties"][typed].pop("items", None)
+            assert said == known, name
+        assert operation["description"] == ability["description"], name
+    server.stop()
+
+
 # --- the requests that the document shows, of the sample that `cardbox dev` loads ---
 
 # The cursor of a page comes from the page before; and the sample has no task.
@@ -462,6 +497,8 @@ def test_what_it_shows_can_be_asked():
 
     for method in ORDER:
         for described, item in checker.root["paths"].items():
+            if is_ability(described):
+                continue
             for path, kind, body in examples_of(checker, described, item, method) if method in item else ():
                 yield (f"{method.upper()} {path[:70]} {kind or ''}",
                        lambda known=(item[method], method, path, kind, body): asked(*known))
@@ -495,6 +532,8 @@ def every_operation(server, checker):
         documented = {(method, described, status) for described, item in checker.root["paths"].items()
                       for method in item if method in METHODS for status in item[method]["responses"]}
         left = {one for one in documented - asked - NEVER_ASKED if one[2] not in ELSEWHERE}
+        # tests/http/test_abilities.py has the answers of all abilities, validated by their schemas.
+        left = {one for one in left if not is_ability(one[1])}
         # Of a path without parameters it is broken HTTP, which has a case below, as these two have.
         left = {one for one in left if one[2] != "400" or "{" in one[1]}
         assert left == {("put", A_BOX, "412"), ("get", TASK_STREAM, "204")}, left
@@ -544,7 +583,7 @@ class Operation:
         self.ask(415, headers={"Content-Type": "text/csv"})
 
     def unknown_parameter(self):
-        faults = self.ask(422, self.path + "?no_such_parameter=1").json()["detail"]
+        faults = self.ask(422, self.path + "?no_such_parameter=1").json()["detail"]["faults"]
         assert ("extra_forbidden", ["query", "no_such_parameter"]) in [(one["type"], one["loc"]) for one in faults], faults
 
     def nothing_there(self):
@@ -565,7 +604,8 @@ class Operation:
             answer = self.server.request(self.method.upper(), f"{self.path}?{query}",
                                          b"{}" if "requestBody" in self.operation else None,
                                          {"Content-Type": "application/json"})
-            faults = answer.json()["detail"] if answer.status == 422 else []
+            detail = answer.json()["detail"] if answer.status == 422 else []
+            faults = detail.get("faults", []) if isinstance(detail, dict) else detail
             assert not any(fault["type"] == "extra_forbidden" for fault in faults), (query, answer)
 
 
