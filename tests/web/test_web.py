@@ -41,7 +41,8 @@ UNSEEN = "\u202egnp.exe\u202c \u2066x\u2069 \u200bz \ufeff \U000e0041 \x07 \x9b"
 
 
 def sources():
-    return sorted(name for name in os.listdir(WEB) if not name.startswith("."))
+    """The pages: not the picture of README.md."""
+    return sorted(name for name in os.listdir(WEB) if not name.startswith(".") and not name.endswith(".png"))
 
 
 def place(name):
