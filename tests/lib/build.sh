@@ -14,21 +14,21 @@ variant_build() { # VARIANT
 
 variant_make() { # VARIANT: the variables that make gets for it, one a line
     case "$1" in
-    asan) echo "CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
-    tsan) echo "CFLAGS=-O1 -g -fsanitize=thread -fno-omit-frame-pointer" ;;
+    asan) echo "CFLAGS=-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
+    tsan) echo "CFLAGS=-O1 -g1 -fsanitize=thread -fno-omit-frame-pointer" ;;
     fuzz)
         echo "CC=clang"
-        echo "CFLAGS=-O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+        echo "CFLAGS=-O1 -g1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
         ;;
     esac
 }
 
 # What is built: all, also what `make install` makes, which several tests run at once; but for the fuzz
-# targets, which are linked with archives only.
+# targets, which are linked with archives only, and use nothing of the command line.
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        find src/app src/outbound src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        find src/app src/outbound src/server src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     elif [ "$(variant_build "$1")" = build ]; then
         echo build build/lib/public/libcardbox.a
     else
@@ -131,7 +131,7 @@ run_fuzz() { # FILE...
 fuzz_file() ( # FILE NAME
     set_variant fuzz
     program=$(compile_test fuzz "$1" -fsanitize=fuzzer) || exit 1
-    "$program" -max_total_time="${FUZZ_SECONDS:-7}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+    "$program" -max_total_time="${FUZZ_SECONDS:-4}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
         -artifact_prefix="$LOGS/fuzz/$2-" "build/fuzz/corpus/$2" "tests/fuzz/corpus/$2"
 )
 
