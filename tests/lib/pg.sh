@@ -46,10 +46,9 @@ pg_init() { # DIR [SETTING=VALUE...]
     chmod 755 "$dir"
     pg_as_owner "$(pg_bin)/initdb" -D "$dir/data" -A trust -U postgres -E UTF8 --locale=C.UTF-8 \
         --no-sync --no-instructions >"$dir/initdb.log" || return
-    # Tests trade durability for speed; one that is about durability asks for fsync=on. In a cluster of some
-    # hundred databases autovacuum would begin a process several times a second.
+    # Tests trade durability for speed; one that is about durability asks for fsync=on.
     printf '%s\n' "listen_addresses=''" "unix_socket_directories='$dir'" max_connections=500 \
-        shared_buffers=64MB fsync=off full_page_writes=off autovacuum_naptime=10min log_min_messages=warning \
+        shared_buffers=64MB fsync=off full_page_writes=off log_min_messages=warning \
         "timezone='UTC'" "$@" >>"$dir/data/postgresql.conf"
 }
 
