@@ -48,7 +48,7 @@ run: deps ## install what is missing, build, start a private PostgreSQL in ./var
 test: ## install what is missing and run all tests
 	@tests/run all
 
-lint: ## format, compiler warnings (gcc, clang), clang-tidy, cppcheck, rules of the house
+lint: ## format, warnings of clang, clang-tidy, cppcheck, rules of the house
 	@tests/run lint
 
 asan tsan valgrind fuzz: ## the suite under a sanitizer; every fuzz target for some seconds

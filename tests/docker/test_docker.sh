@@ -39,7 +39,7 @@ packages() { # STAGE
 }
 
 is_packaged() { # PACKAGE
-    apt-cache show "$1" | grep -q '^Package:' || dpkg -s "$1"
+    dpkg -s "$1" || apt-cache show "$1" | grep -q '^Package:'
 }
 
 # What `tests/deps run` installs, but for PostgreSQL, which has an image of its own.
@@ -75,6 +75,9 @@ build_stage_copies() {
         read -ra words <<<"$line"
         copy "$dir/context" "$dir/src" "${words[@]}" || return
     done < <(instruction 1 COPY)
+    # What make would compile just so again; what is missing in the stage, it misses all the same.
+    local known
+    for known in flags gen obj; do mkdir -p "$dir/src/build" && cp -r "build/$known" "$dir/src/build/" || return; done
 }
 
 build_stage_runs() {
@@ -94,7 +97,15 @@ runtime_stage_copies() {
     done < <(instruction 2 COPY)
 }
 
+# Looked for once: dpkg reads the lists of all packages for each file.
 package_of() { # FILE
+    local known=$dir/owners/${1//\//,}
+    mkdir -p "$dir/owners"
+    [ -s "$known" ] || find_package "$1" >"$known"
+    cat "$known"
+}
+
+find_package() { # FILE
     local path
     for path in "$1" "/usr$1" "${1#/usr}" "$(readlink -f "$1")"; do
         dpkg -S "$path" 2>/dev/null | sed 's/:.*//' | grep . && return

@@ -434,7 +434,7 @@ def test_all_together():
     tables = sorted({table for table, *_ in columns()}
                     - {"tokens", "token_changes", "tenant_grants", "migrations", "functions"})
     asker, problems = Asker(to), []
-    for turn in range(2 if LIGHT else 6):
+    for turn in range(2 if LIGHT else 3):
         for table, column, kind, may_be_null in columns():
             if table in tables and chance.random() < 0.3:
                 write(table, column, chance.choice(values(kind, may_be_null)))

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, cardbox, once
+from cardbox_test import LIGHT, Postgres, Server, cardbox, once
 from raw_json import elements, member, members
 
 BOX = "01970000-0000-7000-8000-0000000000b1"
@@ -250,7 +250,7 @@ def test_out_as_in():
 
 def test_refused_by_card_add():
     dsn = Postgres.shared().database()
-    for name, text in bad():
+    for name, text in bad()[::4 if LIGHT else 1]:  # each in a process of its own
         done = run(dsn, "card", "add", "--id", "bad", "-", stdin=text)
         assert done.returncode in (1, 2) and done.stderr.count(b"\n") == 1, (name, done)
         assert b"is not valid JSON at byte " in done.stderr or not text.strip(), (name, done.stderr)

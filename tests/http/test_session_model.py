@@ -14,7 +14,7 @@ import llm_rules
 import session_model
 from cardbox_test import LIGHT, server
 
-COUNT = int(os.environ.get("CARDBOX_SESSIONS", 15 if LIGHT else 60))
+COUNT = int(os.environ.get("CARDBOX_SESSIONS", 10 if LIGHT else 30))
 SEED = int(os.environ.get("CARDBOX_SESSIONS_SEED", 1))
 JUNK = (b"", b" \t\r", b"\0\0", b'{"type":"user","id":"broken', b"[]", b"5", b"null", b'"text"', b"{}",
         b'{"n":1}', b'{"type":"user","id":7}', b'{"type":"user","id":""}', b'{"type":"message","id":"a\\u0001"}',

@@ -14,21 +14,21 @@ variant_build() { # VARIANT
 
 variant_make() { # VARIANT: the variables that make gets for it, one a line
     case "$1" in
-    asan) echo "CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
-    tsan) echo "CFLAGS=-O1 -g -fsanitize=thread -fno-omit-frame-pointer" ;;
+    asan) echo "CFLAGS=-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
+    tsan) echo "CFLAGS=-O1 -g1 -fsanitize=thread -fno-omit-frame-pointer" ;;
     fuzz)
         echo "CC=clang"
-        echo "CFLAGS=-O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+        echo "CFLAGS=-O1 -g1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
         ;;
     esac
 }
 
 # What is built: all, also what `make install` makes, which several tests run at once; but for the fuzz
-# targets, which are linked with archives only.
+# targets, which are linked with archives only, and use nothing of the command line.
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        find src/app src/outbound src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        find src/app src/outbound src/server src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     elif [ "$(variant_build "$1")" = build ]; then
         echo build build/lib/public/libcardbox.a
     else
@@ -50,10 +50,19 @@ set_variant() { # VARIANT
     esac
 }
 
+build_all() ( # VARIANT BUILD MAKE'S VARIABLES...
+    flock 9 # another run may be building
+    # shellcheck disable=SC2046
+    make -k -j"$JOBS" BUILD="$2" "${@:3}" $(variant_targets "$1")
+    status=$?
+    for folder in app outbound server cli worker; do archive_folder "$2" "$folder"; done
+    exit "$status"
+)
+
 # Builds the programs and libraries, once a run. A failed build is reported as a failed test; what
 # was built all the same is tested.
 build_variant() { # VARIANT
-    local build log started settings folder
+    local build log started settings
     build=$(variant_build "$1")
     log=$LOGS/build-$1.log
     [[ " $BUILT " != *" $build "* ]] || return 0
@@ -63,14 +72,7 @@ build_variant() { # VARIANT
     mapfile -t settings < <(variant_make "$1")
     # With other optimisations gcc warns of what -O2 can rule out: no -Werror there.
     [ "${#settings[@]}" -eq 0 ] || settings+=(WERROR=)
-    (
-        flock 9 # another run may be building
-        # shellcheck disable=SC2046
-        make -k -j"$JOBS" BUILD="$build" "${settings[@]}" $(variant_targets "$1")
-        status=$?
-        for folder in app outbound server cli worker; do archive_folder "$build" "$folder"; done
-        exit "$status"
-    ) >"$log" 2>&1 9>"$build/.lock" &&
+    timed "$build" build_all "$1" "$build" "${settings[@]}" >"$log" 2>&1 9>"$build/.lock" &&
         printf 'built   %s (%s s)\n' "$build" "$(seconds_since "$started")" && return
     report_test "$build" "$log" 1 "$started"
 }
@@ -97,18 +99,26 @@ folder_archives() { # BUILD
 # Compiles a C test with the flags that the build used, and those that a line `link with: FLAGS` of
 # its own asks for; prints the program's path.
 compile_test() { # VARIANT FILE [FLAG...]
-    local build program flags own
+    local build program
     build=$(variant_build "$1")
-    read -ra own < <(sed -n 's/^ \* link with: //p' "$2")
-    program=$build/tests/$1/${2#tests/} # of the variant: another of the same build may be running
+    program=$build/tests/${2#tests/}
     program=${program%.c}
     mkdir -p "${program%/*}"
-    read -ra flags <"$build/flags"
-    # The archives stand twice, as they may need one another.
+    (
+        flock 9 # another variant of the same build may need it too
+        # Newer than an archive, which each run makes anew, it is of this run.
+        [ "$program" -nt "$build/tests/libserver.a" ] || compile "$build" "$2" "$program" "${@:3}" >&2
+    ) 9>"$program.lock" && echo "$program"
+}
+
+compile() { # BUILD FILE PROGRAM [FLAG...]
+    local flags own
+    read -ra own < <(sed -n 's/^ \* link with: //p' "$2")
+    read -ra flags <"$1/flags"
+    # The archives stand twice, as they may need one another. The test itself needs no optimisation.
     # shellcheck disable=SC2046
-    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(folder_archives "$build") \
-        $(folder_archives "$build") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid >&2 || return
-    echo "$program"
+    "${flags[@]}" -O0 -Itests -o "$3" "$2" "${@:4}" "${own[@]}" $(folder_archives "$1") \
+        $(folder_archives "$1") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid
 }
 
 # Each target over its corpus and then for some seconds; a finding is left in the log's folder.
@@ -118,18 +128,20 @@ run_fuzz() { # FILE...
     for target in "$@"; do start fuzz_target "$target"; done
 }
 
+fuzz_file() ( # FILE NAME
+    set_variant fuzz
+    program=$(compile_test fuzz "$1" -fsanitize=fuzzer) || exit 1
+    "$program" -max_total_time="${FUZZ_SECONDS:-4}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+        -artifact_prefix="$LOGS/fuzz/$2-" "build/fuzz/corpus/$2" "tests/fuzz/corpus/$2"
+)
+
 fuzz_target() { # FILE
     local name log started status
     name=$(basename "$1" .c)
     log=$LOGS/fuzz/$name.log
     mkdir -p "$LOGS/fuzz" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
     started=$EPOCHREALTIME
-    (
-        set_variant fuzz
-        program=$(compile_test fuzz "$1" -fsanitize=fuzzer) || exit 1
-        "$program" -max_total_time="${FUZZ_SECONDS:-7}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-            -artifact_prefix="$LOGS/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
-    ) >"$log" 2>&1
+    timed "fuzz/$name" fuzz_file "$1" "$name" >"$log" 2>&1
     status=$?
     [ "$status" -eq 0 ] && echo "1 passed, 0 failed" >>"$log"
     report_test "fuzz/$name" "$log" "$status" "$started"

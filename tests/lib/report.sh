@@ -26,6 +26,20 @@ seconds_since() { # EPOCHREALTIME
     awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'
 }
 
+# Runs a command and adds a line to $TIMES: LABEL, seconds until it ended, CPU seconds (user, system) of it
+# and of the processes that were waited for. A PostgreSQL server goes into the background, and is not among them.
+timed() { # LABEL COMMAND...
+    local TIMEFORMAT=$1$'\t%R\t%U\t%S'
+    { time "${@:2}" 2>&3; } 3>&2 2>>"$TIMES"
+}
+
+slowest() {
+    echo
+    echo 'The slowest (seconds; of them CPU):'
+    sort -t $'\t' -k 2,2rn "$TIMES" | head -n 10 |
+        awk -F '\t' '{ printf "%7.1f %7.1f  %s\n", $2, $3 + $4, $1 }'
+}
+
 report_test() { # LABEL LOG STATUS STARTED
     local passed failed verdict=ok
     read -r passed failed < <(count_cases "$2")
