@@ -57,8 +57,8 @@ struct bus_call {
     bus_step step;    /* the step to run next; the first step is from the ability's table row */
     bool wakes;       /* true: the call may create work for workers */
     bool more;        /* true: another step follows */
-    slice faults; /* violations of the schema: JSON objects with `place` and `message`, separated by
-                     commas; empty: no violation */
+    slice faults; /* violations of the schema, as in the `faults` of HTTP errors: JSON objects with
+                     `type`, `loc` and `msg`, separated by commas; empty: no violation */
 };
 
 /* The id of an ability and the JSON of src/bus/abilities/NAME.json: its description and its

@@ -20,8 +20,8 @@ export const token = {
 
 function errorOf(status, body) {
   const detail = body?.detail;
-  if (Array.isArray(detail))
-    return new ApiError(status, 'invalid', detail.map((one) =>
+  if (Array.isArray(detail)) // the reads of cards and boxes
+    return new ApiError(status, 'validation_failed', detail.map((one) =>
       `${(one.loc ?? []).join('.')}: ${one.msg}`).join('; '));
   if (detail && typeof detail === 'object')
     return new ApiError(status, detail.error_code, detail.error_message, detail.hint);

@@ -209,13 +209,13 @@ def test_missing_members():
         for member in described()[name]["inputSchema"].get("required", []):
             value = good()
             del value[member]
-            refused(name, value, 422, "invalid_input", f"/{member}: is missing")
+            refused(name, value, 422, "validation_failed", f"/{member}: is missing")
 
 
 def test_extra_members():
     for name, good in GOOD.items():
-        refused(name, {**good(), "surplus": 1}, 422, "invalid_input", "/surplus: is not known here")
-    refused("box:create", {"box_id": NOWHERE, "parent_ids": [NOWHERE]}, 422, "invalid_input", "can't be its own parent")
+        refused(name, {**good(), "surplus": 1}, 422, "validation_failed", "/surplus: is not known here")
+    refused("box:create", {"box_id": NOWHERE, "parent_ids": [NOWHERE]}, 422, "validation_failed", "can't be its own parent")
 
 
 def test_wrong_members():
@@ -231,33 +231,34 @@ def test_wrong_members():
                     continue
                 if jsonschema.Draft202012Validator(schema).is_valid(value):
                     continue
-                detail = refused(name, value, 422, "invalid_input", f"/{member}")
+                detail = refused(name, value, 422, "validation_failed", f"/{member}")
                 assert detail["reason"] == "invalid", detail
 
 
 def test_all_faults_at_once():
-    """What is missing first; where a member is not known, what is; places are JSON pointers."""
-    detail = refused("bus:inspect", {"id": "task:spawn"}, 422, "invalid_input",
+    """What is missing first; where a member is not known, what is."""
+    detail = refused("bus:inspect", {"id": "task:spawn"}, 422, "validation_failed",
                      "/abilityId: is missing; /id: is not known here (known: abilityId)")
-    assert detail["faults"] == [{"place": "/abilityId", "message": "is missing"},
-                                {"place": "/id", "message": "is not known here (known: abilityId)"}], detail
+    assert detail["faults"] == [
+        {"type": "value_error", "loc": ["body", "abilityId"], "msg": "is missing"},
+        {"type": "value_error", "loc": ["body", "id"], "msg": "is not known here (known: abilityId)"}], detail
     detail = refused("card:add_many", {"cards": [{"content": 1, "ttl_seconds": "x"}, {}] * 9}, 422,
-                     "invalid_input", "; 8 more")
+                     "validation_failed", "; 8 more")
     assert len(detail["faults"]) == 10, detail
-    assert detail["faults"][0]["place"] == "/cards/0/ttl_seconds", detail
-    detail = refused("card:add_many", {"cards": "x", "sealed": 1}, 422, "invalid_input", "/cards: expected")
-    assert [fault["place"] for fault in detail["faults"]] == ["/cards", "/sealed"], detail
+    assert detail["faults"][0]["loc"] == ["body", "cards", 0, "ttl_seconds"], detail
+    detail = refused("card:add_many", {"cards": "x", "sealed": 1}, 422, "validation_failed", "/cards: expected")
+    assert [fault["loc"] for fault in detail["faults"]] == [["body", "cards"], ["body", "sealed"]], detail
     assert "faults" not in refused("card:get", {"card_id": "nothing"}, 404, "error", "card not found")
 
 
 def test_inputs_that_are_none():
     for name in GOOD:
-        refused(name, b"[]", 422, "invalid_input", "expected \"object\", got array")
+        refused(name, b"[]", 422, "validation_failed", "expected \"object\", got array")
         refused(name, b"{", 400, "bad_request", "not valid JSON at byte 1")
         refused(name, b"{\"a\":" + b"[" * 300 + b"]" * 300 + b"}", 400, "bad_request", "nested")
     assert call("bus:list", b"", expect=200).json()["modules"]
-    refused("card:get", b"", 422, "invalid_input", "/card_id: is missing")
-    refused("card:get", b'{"card_id":"a","card_id":"b"}', 422, "invalid_input", "more than once")
+    refused("card:get", b"", 422, "validation_failed", "/card_id: is missing")
+    refused("card:get", b'{"card_id":"a","card_id":"b"}', 422, "validation_failed", "more than once")
 
 
 def test_unknown_abilities():
@@ -291,7 +292,7 @@ def test_card_from_entry():
             ("box:context", {"box_id": box}), ("session:context", {"session_id": session})))
         assert of_box == of_session, (of_box, of_session)
     refused("card:from_entry", {"session_id": plain, "entry_id": "no"}, 404, "error", "no")
-    refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "invalid_input", "contains no message")
+    refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "validation_failed", "contains no message")
 
 
 def test_errors_of_abilities():
@@ -318,15 +319,15 @@ def test_what_a_schema_cannot_say():
     for value, words in (({"box_id": "x" * 36}, "expected a UUID"),
                          ({"box_id": NOWHERE, "at_version": 1, "at_length": 1}, "give one of"),
                          ({"box_id": NOWHERE, "at_time": "yesterday"}, "must be a time")):
-        refused("box:get", value, 422, "invalid_input", words)
-    refused("box:list", {"cursor": "nonsense"}, 422, "invalid_input", "cursor")
-    refused("box:log", {"box_id": NOWHERE, "cursor": "x"}, 422, "invalid_input", "cursor")
-    refused("box:append", {"box_id": NOWHERE, "card_ids": ["a", "b\n"]}, 422, "invalid_input", "/card_ids/1")
+        refused("box:get", value, 422, "validation_failed", words)
+    refused("box:list", {"cursor": "nonsense"}, 422, "validation_failed", "cursor")
+    refused("box:log", {"box_id": NOWHERE, "cursor": "x"}, 422, "validation_failed", "cursor")
+    refused("box:append", {"box_id": NOWHERE, "card_ids": ["a", "b\n"]}, 422, "validation_failed", "/card_ids/1")
     deep = b'{"cards":[{"content":1},{"content":' + b"[" * 130 + b"]" * 130 + b"}]}"
     refused("card:add_many", deep, 413, "too_large", "/cards/1: content")
     refused("card:add_many", b'{"cards":[{"content":1},{"content":1,"metadata":{"a":1e300}}]}', 422,
-            "invalid_input", "/cards/1: metadata")
-    refused("card:add", {"content": 1, "card_id": "ü" * 300}, 422, "invalid_input", "card_id")
+            "validation_failed", "/cards/1: metadata")
+    refused("card:add", {"content": 1, "card_id": "ü" * 300}, 422, "validation_failed", "card_id")
 
 
 def test_same_as_the_endpoints():
@@ -395,8 +396,8 @@ def test_pages_of_sessions():
             seen += page[member]
             cursor = {"cursor": page["next_cursor"]}
         assert seen == whole[member] and whole["next_cursor"] is None, name
-        refused(f"session:{name}", {"session_id": session, "cursor": "x"}, 422, "invalid_input", "cursor")
-    refused("session:labels", {"session_id": session, "cursor": "x"}, 422, "invalid_input", "cursor")
+        refused(f"session:{name}", {"session_id": session, "cursor": "x"}, 422, "validation_failed", "cursor")
+    refused("session:labels", {"session_id": session, "cursor": "x"}, 422, "validation_failed", "cursor")
 
 
 def test_sessions_that_are_not_there():
@@ -422,7 +423,7 @@ def test_sessions_change():
     header = ask("session:get", {"session_id": name})["header"]
     assert header["cwd"] == "/tmp" and header["type"] == "session"
     for wrong in ({"header": {}, "cwd": ""}, {"dialect": "plain", "cwd": ""}, {"header": {"type": "x"}}):
-        refused("session:create", {"session_id": "n", **wrong}, 422, "invalid_input", "header")
+        refused("session:create", {"session_id": "n", **wrong}, 422, "validation_failed", "header")
     assert ask("session:path", {"session_id": name}) == \
         {"entry_id": None, "length": 0, "path": [], "next_cursor": None}
     def said(text, **members):
@@ -446,7 +447,7 @@ def test_sessions_change():
 def test_appends_that_are_refused():
     session = a_session()
     def no(entries, status, words, **more):
-        code = "invalid_input" if status == 422 else "error"
+        code = "validation_failed" if status == 422 else "error"
         return refused("session:append", {"session_id": session, "entries": entries, **more}, status, code,
                        words)
     for entry in ({}, {"type": ""}, {"type": "session"}, {"type": 1}):
@@ -528,7 +529,7 @@ def test_calls_are_of_their_task_and_time():
             404, "error", "a start or end message that its task does not have")
     for member in ("parameters", "details"):
         for text in ("", "{", "card_id=x", "{} {}", "NaN", "\u0000"):
-            refused("ldg:call:save", {"call": {**made, member: text}}, 422, "invalid_input", f"/{member}: ")
+            refused("ldg:call:save", {"call": {**made, member: text}}, 422, "validation_failed", f"/{member}: ")
     ask("ldg:task:save", {"task": {**task, "completionStatus": "success", "updatedAt": 8000}})
     refused("ldg:call:save", {"call": {**made, "id": "new"}}, 409, "error", "already completed")
     assert {c["status"] for c in ask("ldg:call:list", {"taskId": task["id"]})["calls"]} == {"failed"}
@@ -539,8 +540,8 @@ def test_nothing_is_asked_of_nobody():
     task = ask("task:spawn", {"goal": "go"})["taskId"]
     for blank in (" ", "\t\n", "\u3000\u00a0\u2003", "\u001f\u0085", "\u200b", "\ufeff \u00ad\u2060",
                   "\u0000", "\U000e0041\ufe0f"):
-        refused("task:spawn", {"goal": blank}, 422, "invalid_input", "goal is blank")
-        refused("task:send", {"receiverId": task, "message": blank}, 422, "invalid_input", "message is blank")
+        refused("task:spawn", {"goal": blank}, 422, "validation_failed", "goal is blank")
+        refused("task:send", {"receiverId": task, "message": blank}, 422, "validation_failed", "message is blank")
     for said in ("\u3000.", "\u200b\U0001f600", "\u00e4", "\ud800"):
         assert ask("task:send", {"receiverId": task, "message": said})["success"]
 
@@ -573,7 +574,7 @@ def test_queries_of_tasks():
     assert query(completionStatus="failed: too often") == ([failed[0]], 1)
     assert query(state="waiting") == (ids, 3)
     assert query(state="running") == ([], 0)
-    refused("ldg:task:query", {"state": "asleep"}, 422, "invalid_input", "/state")
+    refused("ldg:task:query", {"state": "asleep"}, 422, "validation_failed", "/state")
 
 
 def test_queries_of_tasks_with_their_goals():
@@ -637,10 +638,10 @@ def test_the_box_of_a_task():
     again = ask("task:spawn", {"goal": "go", "boxId": mine})["taskId"]
     assert ask("ldg:task:get", {"taskId": again})["task"]["boxId"] == mine, "a box may be that of two tasks"
     for name in ("boxId", "contextBoxId"):
-        refused("task:spawn", {"goal": "x", name: "x" * 36}, 422, "invalid_input", f"{name} must be a UUID")
+        refused("task:spawn", {"goal": "x", name: "x" * 36}, 422, "validation_failed", f"{name} must be a UUID")
     same = {"boxId": mine.upper(), "contextBoxId": mine}
-    refused("task:spawn", {"goal": "x", **same}, 422, "invalid_input", "contextBoxId names the same box as boxId")
-    refused("ldg:task:save", {"task": {**task, "id": "same-boxes", **same}}, 422, "invalid_input", "contextBoxId names the same box as boxId")
+    refused("task:spawn", {"goal": "x", **same}, 422, "validation_failed", "contextBoxId names the same box as boxId")
+    refused("ldg:task:save", {"task": {**task, "id": "same-boxes", **same}}, 422, "validation_failed", "contextBoxId names the same box as boxId")
     refused("task:spawn", {"goal": "x", "contextBoxId": str(uuid.uuid4())}, 404, "error", "context box not found")
     refused("task:spawn", {"goal": "x", "contextBoxId": context}, 404, "error", "context box not found", tenant="other")
     sealed = ask("box:create", {"card_ids": []})["box_id"]
@@ -664,8 +665,8 @@ def test_a_task_is_finished():
         assert ask("task:finish", {"taskId": task}) == ended
         assert ask("task:cancel", {"taskId": task, "reason": ""}) == ended
     assert ask("task:finish", {"taskId": "no"}) == {"success": False, "error": "Task not found: no"}
-    refused("task:finish", {"taskId": task, "completionStatus": "null"}, 422, "invalid_input", "null")
-    refused("task:finish", {"taskId": task, "completionStatus": ""}, 422, "invalid_input", "")
+    refused("task:finish", {"taskId": task, "completionStatus": "null"}, 422, "validation_failed", "null")
+    refused("task:finish", {"taskId": task, "completionStatus": ""}, 422, "validation_failed", "")
 
 
 def test_contents_to_the_byte():
@@ -800,7 +801,7 @@ def test_long_texts_of_errors():
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["tasks"][0]["id"] == long
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["total"] == 1
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": "failed"})["total"] == 2
-    refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": text + "x"}}, 422, "invalid_input", "/task/completionStatus")
+    refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": text + "x"}}, 422, "validation_failed", "/task/completionStatus")
 
 
 def test_errors_with_stack_traces():
@@ -811,8 +812,8 @@ def test_errors_with_stack_traces():
     assert [task["id"] for task in ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text})["tasks"]] == [one]
     assert ask("ldg:task:query", {"parentTaskId": parent, "completionStatus": text[:-1]})["total"] == 0
     for bad in ("a\u0000b", "a\u0001", "a\u001b[1m", "\u007f", "\ud800"):
-        refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": bad}}, 422, "invalid_input", "ompletionStatus")
-    refused("ldg:task:save", {"task": {**A_TASK, "id": "a\nb"}}, 422, "invalid_input", "control characters")
+        refused("ldg:task:save", {"task": {**A_TASK, "completionStatus": bad}}, 422, "validation_failed", "ompletionStatus")
+    refused("ldg:task:save", {"task": {**A_TASK, "id": "a\nb"}}, 422, "validation_failed", "control characters")
 
 
 def test_null_is_not_given():
@@ -829,8 +830,8 @@ def test_null_is_not_given():
     assert ask("ldg:task:query", {"parentTaskId": parent, **nulls})["total"] == 1
     assert ask("ldg:msg:list", {"taskId": parent, "limit": None, "offset": None})["total"] == 0
     assert ask("task:active", {"limit": None})["tasks"]
-    refused("ldg:task:query", {"completionStatus": None}, 422, "invalid_input", 'send the text "null"')
-    refused("ldg:task:get", {"taskId": None}, 422, "invalid_input", "/taskId")
+    refused("ldg:task:query", {"completionStatus": None}, 422, "validation_failed", 'send the text "null"')
+    refused("ldg:task:get", {"taskId": None}, 422, "validation_failed", "/taskId")
 
 
 def test_numbers_are_clamped_and_cut():

@@ -61,7 +61,7 @@ def rejected(project, card, member, words, expect=422):
     """All four writers reject the card with these words; nothing is written."""
     before = server().get(url(project, "cards")).body
     for body, loc in ((card, ["body", member]), ({"cards": [card]}, ["body", "cards", 0, member])):
-        faults = post(project, body, expect)["detail"]
+        faults = post(project, body, expect)["detail"]["faults"]
         assert [fault["loc"] for fault in faults] == [loc] and words in faults[0]["msg"], faults
     for ability, body in (("card:add", card), ("card:add_many", {"cards": [card]})):
         answer = server().post(url(project, "abilities", ability), body)
@@ -252,7 +252,7 @@ def test_without_content_class():
     for name in ("project_id", "expires_at"):
         for value in ("x", None):
             answer = post("new", {"card_id": "c", "content": 1, name: value}, 422)
-            assert [(fault["type"], fault["loc"]) for fault in answer["detail"]] == [("extra_forbidden", ["body", name])]
+            assert [(fault["type"], fault["loc"]) for fault in answer["detail"]["faults"]] == [("extra_forbidden", ["body", name])]
         answer = server().post(url("new", "abilities", "card:add"), {"content": 1, name: "x"})
         assert answer.status == 422 and "content_class" in answer.body.decode(), answer
         answer = server().post(url("new2", "abilities", "card:add"), {"content": 1, name: None})

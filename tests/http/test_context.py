@@ -204,7 +204,7 @@ def test_refusals():
                   "?formt=openai", "?format=openai&format=openai", "?at_version=1&at_length=1",
                   "?leaf=x"):
         context_of("turn", box, query, status=422)
-    fault, = context_of("turn", box, "?format=xml", status=422)["detail"]
+    fault, = context_of("turn", box, "?format=xml", status=422)["detail"]["faults"]
     assert fault["loc"] == ["query", "format"] and "openai, anthropic, entries" in fault["msg"]
     for missing, named in (("nothing", ""), (NO_BOX, f": {NO_BOX}")):
         assert context_of("turn", missing, status=404)["detail"]["error_message"] == "box not found" + named

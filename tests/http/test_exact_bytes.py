@@ -289,7 +289,7 @@ def test_refused_by_post():
             body = b'{"card_id":"bad","content":1,' + part % value + b"}"
             response = server.request("POST", "/projects/p/cards", body, JSON)
             assert response.status == 422, (value, response)
-            assert response.json()["detail"][0]["loc"] in (["body", "metadata"], ["body", "tool_calls"])
+            assert response.json()["detail"]["faults"][0]["loc"] in (["body", "metadata"], ["body", "tool_calls"])
     assert server.get("/projects/p/cards").json()["cards"] == []
     server.stop()
 

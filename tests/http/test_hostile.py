@@ -203,7 +203,7 @@ def check_error(response):
     if isinstance(detail, dict):
         assert detail["error_code"] and detail["error_message"], detail
         assert set(detail) <= {"error_code", "error_message", "hint", "current_version", "outcome",
-                                "outcomes"}, detail
+                                "outcomes", "faults"}, detail
     elif isinstance(detail, list):
         assert response.status == 422 and detail, response
         assert all(item["type"] and item["msg"] and item["loc"] for item in detail), detail

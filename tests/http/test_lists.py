@@ -34,6 +34,7 @@ def send(method, path, body=None):
 
 def faults(path, *expected, **query):
     detail = ask(path, expect=422, **query)["detail"]
+    detail = detail if isinstance(detail, list) else detail["faults"]  # a list: of the five reads
     assert [(item["type"], item["loc"]) for item in detail] == list(expected), detail
     return detail
 
@@ -182,7 +183,7 @@ def test_faults_of_a_list():
     faults(path, ("extra_forbidden", ["query", "meta."]), **{"meta.": "1"})
     faults(path, ("string_too_long", ["query", "type"]), type="x" * 513)
     detail = ask(path + "?created_after=2025-03-01T00:00:00+05:30", expect=422)["detail"]
-    assert "%2B" in detail[0]["msg"], detail
+    assert "%2B" in detail["error_message"], detail
     for cursor in ("", "x", "1.", "12", "1.zz", "9" * 400 + ".61", "1." + "61" * 600):
         faults(path, ("value_error", ["query", "cursor"]), cursor=cursor)
     many = {f"meta.k{n}": "1" for n in range(17)}

@@ -128,14 +128,14 @@ def test_bad_definitions():
     for member in ("description", "inputSchema", "outputSchema", "url"):
         value = definition()
         del value[member]
-        assert [fault["loc"] for fault in refused(value, "missing")["detail"]] == [["body", member]]
+        assert [fault["loc"] for fault in refused(value, "missing")["detail"]["faults"]] == [["body", member]]
     refused(definition(more=1), "more")
     for schema, words in (({"properties": {"a": {"type": "strin"}}}, "/properties/a/type: is not the name of a type"),
                           ({"$ref": "#/nothing"}, "/$ref"), ({"required": "x"}, "/required"),
                           ({"required": ["x"] * 257}, "/required: has over 256 names")):
         for member in ("inputSchema", "outputSchema"):
             answer = refused(definition(**{member: schema}), words)
-            assert answer["detail"][0]["loc"] == ["body", member], answer
+            assert answer["detail"]["faults"][0]["loc"] == ["body", member], answer
     refused(definition(inputSchema=True), "inputSchema")
     for url in ("", "x", "ftp://example.com/", "file:///etc/passwd", "http://", "http://u:p@example.com/", "//example.com",
                 "http:/a", "http:///a", "http://exa mple.com/", "http://example.com/\n", "unix:/tmp/x", "http://example.com/" + "x" * 2048):
@@ -292,9 +292,9 @@ def test_input_is_validated():
     count = len(echo().requests)
     put("mem:loud", definition())
     detail = call("mem:loud", {"text": 1, "more": 2}, expect=422)["detail"]
-    assert detail["error_code"] == "invalid_input" and '/text: expected "string"' in detail["error_message"], detail
-    assert {fault["place"] for fault in detail["faults"]} == {"/text", "/more"}, detail
-    assert call("mem:loud", {"text": None}, expect=422)["detail"]["error_code"] == "invalid_input"
+    assert detail["error_code"] == "validation_failed" and '/text: expected "string"' in detail["error_message"], detail
+    assert [fault["loc"] for fault in detail["faults"]] == [["body", "text"], ["body", "more"]], detail
+    assert call("mem:loud", {"text": None}, expect=422)["detail"]["error_code"] == "validation_failed"
     assert server().request("POST", path("mem:loud"), b"{", JSON).status == 400
     assert len(echo().requests) == count
     assert call("mem:loud", {"text": "x"}) == {"text": "X"}

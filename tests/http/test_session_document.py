@@ -293,7 +293,7 @@ def test_names_of_the_leaf():
     make("names", *TALK)
     path = url("names", "context")
     assert get(path + "?branchLeafId=u")["leaf"] == "u" == get(path + "?branchLeafId=u&leaf=u")["leaf"]
-    assert get(path + "?branchLeafId=u&leaf=x", 422)["detail"][0]["loc"] == ["query", "branchLeafId"]
+    assert get(path + "?branchLeafId=u&leaf=x", 422)["detail"]["faults"][0]["loc"] == ["query", "branchLeafId"]
     get(path + "?branchLeafId=", 422)
     get(path + "?branchLeafId=nobody", 404)
     for form in ("openai", "entries"):

@@ -35,8 +35,9 @@ def refused(method, path, body, status, code, words, headers=None):
 def faults(method, path, body, *expected, headers=None):
     """422 with exactly these (type, loc)."""
     detail = send(method, path, body, headers, expect=422)["detail"]
-    assert [(item["type"], item["loc"]) for item in detail] == list(expected), detail
-    return detail
+    assert detail["error_code"] == "validation_failed", detail
+    assert [(item["type"], item["loc"]) for item in detail["faults"]] == list(expected), detail
+    return detail["faults"]
 
 
 def add(tenant, *cards, **options):
@@ -276,7 +277,8 @@ def test_faults_of_many():
            ("value_error", ["body", "cards", 0, "type"]),
            ("value_error", ["body", "cards", 1, "type"]))
     detail = send("POST", path, {"cards": [7] * 1000}, expect=422)["detail"]
-    assert len(detail) == 100
+    assert len(detail["faults"]) == 100 and detail["error_message"].startswith("body.cards.0: ")
+    assert detail["error_message"].endswith("; 999 more"), detail
     refused("POST", path, {"cards": [7] * 1001}, 400, "bad_request",
             "cards exceeds limit 1000")
 
@@ -443,7 +445,7 @@ def test_replace_if_match():
     assert put("*", ids=["c"])["version"] == 3
     for tag in ('"3-a", "4-b"', 'W/"3-a"', "3-a", '"3"', '"x-y"', '""', '"0-a"', '"' + "9" * 30 + '-a"'):
         assert put(tag, 400)["detail"]["error_code"] == "bad_request"
-    detail = put('"3-a"', 422, expected_version=3)["detail"]
+    detail = put('"3-a"', 422, expected_version=3)["detail"]["faults"]
     assert detail[0]["loc"] == ["header", "If-Match"]
     for tag in ("*", '"1-a"'):
         detail = refused("PUT", url("match", "boxes", NOWHERE), {"card_ids": []}, 412,
@@ -624,6 +626,32 @@ def test_read_only():
     assert reader.post(url("ro", "cards", "batch"), {"card_ids": []}).status == 200
     reader.stop()
     assert send("GET", url("ro", "cards"))["cards"] == []
+
+
+def test_the_forms_of_422():
+    """The five reads answer with the list of the original service, all others with one object."""
+    box = new_box("forms")
+    reads = [("GET", url("forms", "boxes", box) + "?at_version=x", None),
+             ("GET", url("forms", "boxes", box, "cards") + "?limit=x", None),
+             ("GET", url("forms", "boxes", box, "cards") + "?at_version=1&at_length=1", None),
+             ("POST", url("forms", "cards", "batch"), {"card_ids": [1]}),
+             ("POST", url("forms", "boxes", "batch"), b"")]
+    for method, path, body in reads:
+        fault, = send(method, path, body, expect=422)["detail"]
+        assert {"type", "loc", "msg"} <= set(fault), fault
+    others = [("GET", url("forms", "boxes", box, "context") + "?at_version=1&at_length=1", None),
+              ("GET", url("forms", "boxes") + "?limit=x", None),
+              ("POST", url("forms", "boxes", box, "append"), {"card_ids": "x"}),
+              ("POST", url("forms", "abilities", "card:get"), {"card_id": 1}),
+              ("POST", url("forms", "abilities", "card:get") + "?x=1", {})]
+    for method, path, body in others:
+        detail = send(method, path, body, expect=422)["detail"]
+        assert detail["error_code"] == "validation_failed" and detail["error_message"], detail
+        fault, = detail["faults"]
+        assert {"type", "loc", "msg"} <= set(fault) and fault["msg"] in detail["error_message"], detail
+    detail = send("POST", url("forms", "cards"), {"content": 1, "a\"\n/b": 2, "x": 3}, expect=422)["detail"]
+    assert [fault["loc"] for fault in detail["faults"]] == [["body", "a\"\n/b"], ["body", "x"]], detail
+    assert detail["error_message"].endswith("; 1 more"), detail
 
 
 def test_conditions_that_are_not_taken():

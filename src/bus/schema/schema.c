@@ -13,11 +13,17 @@
 
 /* --- faults --- */
 
+/* Returns whether the name of a member is a string token, not the text of the name. */
+static bool is_token(slice key)
+{
+    return key.len >= 2 && key.ptr[0] == '"';
+}
+
 /* Appends the name of a member, given as text or as a string token, as a step of a JSON pointer. */
 static void put_step(buf *out, slice key)
 {
     buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
-    if (key.len < 2 || key.ptr[0] != '"')
+    if (!is_token(key))
         buf_slice(&plain, key);
     else if (!scan_decode(&plain, key))
         buf_slice(&plain, scan_inside(key));
@@ -34,18 +40,28 @@ static void put_step(buf *out, slice key)
     buf_free(&plain);
 }
 
-static void put_location(buf *out, const schema_location *at)
+/* Appends a location to `pointer` as a JSON pointer, and to `list` as JSON values, each after a
+ * comma. */
+static void put_location(buf *pointer, buf *list, const schema_location *at)
 {
     const schema_location *steps[4 * SCHEMA_DEPTH_MAX];
     size_t count = 0;
     for (; at->up != NULL && count < sizeof(steps) / sizeof(steps[0]); at = at->up)
         steps[count++] = at;
     while (count-- > 0) {
-        buf_char(out, '/');
-        if (steps[count]->key.ptr != NULL)
-            put_step(out, steps[count]->key);
-        else
-            buf_int(out, (int64_t)steps[count]->index);
+        const slice key = steps[count]->key;
+        buf_char(pointer, '/');
+        buf_char(list, ',');
+        if (key.ptr == NULL) {
+            buf_int(pointer, (int64_t)steps[count]->index);
+            buf_int(list, (int64_t)steps[count]->index);
+        } else {
+            put_step(pointer, key);
+            if (is_token(key))
+                buf_slice(list, key);
+            else
+                buf_json_string(list, key);
+        }
     }
 }
 
@@ -54,7 +70,7 @@ bool schema_refuse(schema_run *run, const schema_location *at, const char *forma
     schema_errors *errors = run->errors;
     size_t count = run->all ? errors->count : 0;
     schema_error *error = &errors->list[count];
-    buf place = BUF_INIT(sizeof(error->pointer) - 1);
+    buf place = BUF_INIT(sizeof(error->pointer) - 1), list = BUF_INIT(sizeof(error->steps) - 1);
     va_list args;
     if (!run->all && errors->count > 0 && error->depth >= at->depth)
         return false;
@@ -65,12 +81,14 @@ bool schema_refuse(schema_run *run, const schema_location *at, const char *forma
     va_start(args, format);
     text_format(error->message, sizeof(error->message), format, args);
     va_end(args);
-    put_location(&place, at);
+    put_location(&place, &list, at);
     snprintf(error->pointer, sizeof(error->pointer), "%s",
              buf_ok(&place) ? buf_str(&place) : "far inside");
     error->depth = at->depth;
     errors->count = count + 1;
+    snprintf(error->steps, sizeof(error->steps), "%s", buf_ok(&list) ? buf_str(&list) : "");
     buf_free(&place);
+    buf_free(&list);
     return false;
 }
 

@@ -64,6 +64,7 @@ cardbox_status schema_check(schema_names *unchecked, slice schema, cardbox_error
 
 typedef struct schema_error {
     char pointer[208]; /* a JSON pointer; "": the whole value */
+    char steps[208];   /* the steps of the pointer as JSON, each after a comma: ,"cards",3 */
     char message[264]; /* the violated rule */
     unsigned depth;    /* number of steps in the pointer */
 } schema_error;

@@ -123,7 +123,7 @@ static bool send_faults(request *r, const validation *s)
     case VALIDATION_MALFORMED:
         return answer_malformed(r, s);
     case VALIDATION_FAULTS:
-        return http_error_send_invalid(r, buf_as_slice(&s->items));
+        return http_error_send_invalid(r, s);
     case VALIDATION_TOO_MANY:
         return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64,
                                s->too_many, s->most);

@@ -27,6 +27,13 @@
         "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle, of       \
     }
 
+/* One of the five reads of the original service. */
+#define ORIGINAL(method, pattern, name, body, handle)                                              \
+    {                                                                                              \
+        method, OF_PROJECT pattern, name, body, SCOPE_READ, CLASS_READ, TAKES_ORIGINAL, handle,    \
+            NULL                                                                                   \
+    }
+
 /* A route that changes data, with a JSON body. */
 #define WRITE(method, pattern, name, takes, handle)                                                \
     {                                                                                              \
@@ -34,13 +41,11 @@
     }
 
 const route ROUTES[] = {
-    READ(OF_PROJECT "/cards/{card_id}", "getCard", CLASS_READ, handle_card_get),
-    {"POST", OF_PROJECT "/cards/batch", "getCards", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE,
-     handle_cards_get, NULL},
-    READ(OF_PROJECT "/boxes/{box_id}", "getBox", CLASS_READ, handle_box_get),
-    READ(OF_PROJECT "/boxes/{box_id}/cards", "getBoxCards", CLASS_READ, handle_box_cards),
-    {"POST", OF_PROJECT "/boxes/batch", "getBoxes", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE,
-     handle_boxes_get, NULL},
+    ORIGINAL("GET", "/cards/{card_id}", "getCard", ROUTE_NO_BODY, handle_card_get),
+    ORIGINAL("POST", "/cards/batch", "getCards", ROUTE_JSON, handle_cards_get),
+    ORIGINAL("GET", "/boxes/{box_id}", "getBox", ROUTE_NO_BODY, handle_box_get),
+    ORIGINAL("GET", "/boxes/{box_id}/cards", "getBoxCards", ROUTE_NO_BODY, handle_box_cards),
+    ORIGINAL("POST", "/boxes/batch", "getBoxes", ROUTE_JSON, handle_boxes_get),
     {"GET", "/projects", "listProjects", ROUTE_NO_BODY, SCOPE_ADMIN, CLASS_OTHER, TAKES_NONE,
      handle_projects_list, NULL},
     READ(OF_PROJECT "/export", "exportProject", CLASS_LIST, handle_project_export),

@@ -32,8 +32,14 @@ typedef enum route_scope {
 
 /* The headers for safe repetition that a changing route accepts. A route that is always safe to
  * repeat may ignore them. Other routes reject them, because a client would rely on an ignored
- * header. */
-enum { TAKES_NONE = 0, TAKES_KEY = 1 /* Idempotency-Key */, TAKES_IF_MATCH = 2 };
+ * header. TAKES_ORIGINAL: the route is one of the five reads of the original service, which answer
+ * 422 with a plain list of faults. */
+enum {
+    TAKES_NONE = 0,
+    TAKES_KEY = 1, /* Idempotency-Key */
+    TAKES_IF_MATCH = 2,
+    TAKES_ORIGINAL = 4
+};
 
 typedef struct route {
     const char *method;
@@ -42,7 +48,7 @@ typedef struct route {
     route_body body;
     route_scope scope;
     route_class class;                 /* the class of the route's requests in the metrics */
-    unsigned takes;                    /* for a change: the accepted headers, a sum of TAKES_... */
+    unsigned takes;                    /* a sum of TAKES_... */
     void (*handle)(struct request *r); /* called when the whole request has arrived, or, with
                                           ROUTE_STREAM, when its headers have */
     const void *of; /* argument for a handler that serves several routes; else NULL */

@@ -2,20 +2,25 @@
  * validation.c: the list of faults, built as JSON while a request is read. The number of faults is
  * limited, so that the answer stays small.
  */
+#include <stdio.h>
 #include "server/request/validation.h"
 
-enum { ITEMS_BYTES_MAX = 128 * 1024 };
+enum { ITEMS_BYTES_MAX = 128 * 1024, FIRST_BYTES_MAX = 4096 };
 
 const validation_path VALIDATION_BODY = {"body", NULL, 0};
 
 void validation_init(validation *s, slice text, arena *memory)
 {
-    *s = (validation){.memory = memory, .text = text, .items = BUF_INIT(ITEMS_BYTES_MAX)};
+    *s = (validation){.memory = memory,
+                      .text = text,
+                      .items = BUF_INIT(ITEMS_BYTES_MAX),
+                      .first = BUF_INIT(FIRST_BYTES_MAX)};
 }
 
 void validation_free(validation *s)
 {
     buf_free(&s->items);
+    buf_free(&s->first);
 }
 
 validation_result validation_check(const validation *s)
@@ -29,6 +34,41 @@ validation_result validation_check(const validation *s)
     return s->too_many == NULL ? VALIDATION_OK : VALIDATION_TOO_MANY;
 }
 
+void validation_summary(buf *out, const validation *s)
+{
+    if (buf_ok(&s->first))
+        buf_slice(out, buf_as_slice(&s->first));
+    else
+        buf_text(out, "the request has invalid values");
+    if (s->faults > 1)
+        buf_printf(out, "; %zu more", s->faults - 1);
+}
+
+/* Appends an element to the "loc" of an item. `token` is a JSON string or a number. */
+static void add_step(validation *s, slice token)
+{
+    buf_char(&s->items, ',');
+    buf_slice(&s->items, token);
+    if (s->faults > 1)
+        return;
+    buf_char(&s->first, '.');
+    buf_slice(&s->first, token.ptr[0] == '"' ? scan_inside(token) : token);
+}
+
+static void add_name(validation *s, const char *name)
+{
+    char token[VALIDATION_INPUT_MAX];
+    int len = snprintf(token, sizeof(token), "\"%s\"", name);
+    add_step(s, (slice){token, (size_t)len});
+}
+
+static void add_index(validation *s, size_t index)
+{
+    char token[sizeof("18446744073709551615")];
+    int len = snprintf(token, sizeof(token), "%zu", index);
+    add_step(s, (slice){token, (size_t)len});
+}
+
 /* Writes the type of an item of the list of faults, and the first elements of its "loc". The caller
  * appends the other elements and calls end_item. False: the list is full. */
 static bool begin_item(validation *s, const validation_path *at, const char *type)
@@ -37,13 +77,19 @@ static bool begin_item(validation *s, const validation_path *at, const char *typ
         return false;
     buf_printf(&s->items, "%s{\"type\":\"%s\",\"loc\":[\"%s\"", s->items.len == 0 ? "" : ",", type,
                at->in);
-    if (at->list != NULL)
-        buf_printf(&s->items, ",\"%s\",%zu", at->list, at->index);
+    if (s->faults == 1)
+        buf_text(&s->first, at->in);
+    if (at->list != NULL) {
+        add_name(s, at->list);
+        add_index(s, at->index);
+    }
     return true;
 }
 
 static void end_item(validation *s, const char *message, slice input)
 {
+    if (s->faults == 1)
+        buf_printf(&s->first, ": %s", message);
     buf_text(&s->items, "],\"msg\":");
     buf_json_string(&s->items, slice_of(message));
     if (input.ptr != NULL && input.len <= VALIDATION_INPUT_MAX) {
@@ -58,14 +104,10 @@ void validation_add(validation *s, const validation_path *at, const char *member
 {
     if (!begin_item(s, at, type))
         return;
-    if (member != NULL) {
-        buf_char(&s->items, ',');
-        buf_json_string(&s->items, slice_of(member));
-    }
-    if (index >= 0) {
-        buf_char(&s->items, ',');
-        buf_int(&s->items, index);
-    }
+    if (member != NULL)
+        add_name(s, member);
+    if (index >= 0)
+        add_index(s, (size_t)index);
     end_item(s, message, input);
 }
 
@@ -73,10 +115,8 @@ void validation_unknown(validation *s, const validation_path *at, slice token, c
 {
     if (!begin_item(s, at, "extra_forbidden"))
         return;
-    if (token.len <= VALIDATION_INPUT_MAX) {
-        buf_char(&s->items, ',');
-        buf_slice(&s->items, token);
-    }
+    if (token.len <= VALIDATION_INPUT_MAX)
+        add_step(s, token);
     end_item(s, message, (slice){NULL, 0});
 }
 

@@ -18,7 +18,8 @@ typedef enum validation_result {
     VALIDATION_OK,
     VALIDATION_MALFORMED, /* the body is not JSON, a member occurs twice, or an escape is broken;
                              `message` has the reason */
-    VALIDATION_FAULTS,   /* well-formed, but with invalid values or names; `items` has the faults */
+    VALIDATION_FAULTS,   /* well-formed, but with invalid values or names; `items` has the faults,
+                            and validation_summary has them in words */
     VALIDATION_TOO_MANY, /* the list `too_many` has more than `most` elements */
     VALIDATION_NOMEM
 } validation_result;
@@ -32,6 +33,7 @@ typedef struct validation {
     const char *too_many;
     int64_t most;
     buf items; /* the faults as JSON objects, separated by commas */
+    buf first; /* the first fault in words */
     size_t faults;
     bool nomem;
 } validation;
@@ -52,6 +54,9 @@ void validation_free(validation *s);
 /* Returns the result. If several are true, out of memory precedes malformed, then faults, then a
  * list that is too long. */
 validation_result validation_check(const validation *s);
+
+/* Writes the first fault in words, and the number of further faults. `out` must be unlimited. */
+void validation_summary(buf *out, const validation *s);
 
 /*
  * Adds a fault of the member `member` (NULL: of the whole object), or of its element `index`

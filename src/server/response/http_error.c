@@ -35,6 +35,7 @@ static const struct {
     [HTTP_ERROR_CONFLICT] = {409, "conflict", NULL, NULL, NULL},
     [HTTP_ERROR_GONE] = {410, "gone", NULL, NULL, NULL},
     [HTTP_ERROR_PRECONDITION] = {412, "precondition_failed", NULL, NULL, NULL},
+    [HTTP_ERROR_INVALID] = {422, "validation_failed", NULL, NULL, NULL},
     [HTTP_ERROR_MISDIRECTED] = {421, "misdirected_request", NULL, NULL, NULL},
     [HTTP_ERROR_TOO_LARGE] = {413, "too_large", NULL, NULL, NULL},
     [HTTP_ERROR_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL, NULL},
@@ -52,7 +53,6 @@ static const struct {
     [HTTP_ERROR_STOPPING] = {503, "unavailable", "stopping", "Retry-After", "1"},
     [HTTP_ERROR_TIMEOUT] = {504, "timeout", NULL, "Retry-After", "1"},
     [HTTP_ERROR_NO_ABILITY] = {404, "invalid_ability", NULL, NULL, NULL},
-    [HTTP_ERROR_BAD_INPUT] = {422, "invalid_input", NULL, NULL, NULL},
     [HTTP_ERROR_ABILITY_NOT_FOUND] = {404, "error", "ability_not_found", NULL, NULL},
     [HTTP_ERROR_ABILITY_CONFLICT] = {409, "error", "ability_conflict", NULL, NULL},
     [HTTP_ERROR_ABILITY_GONE] = {410, "error", "ability_gone", NULL, NULL},
@@ -77,7 +77,7 @@ static const struct {
     cardbox_status status;
     http_error error, ability_error; /* `ability_error` is the answer to a call of an ability */
 } STATUSES[] = {
-    {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST, HTTP_ERROR_BAD_INPUT},
+    {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST, HTTP_ERROR_INVALID},
     {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
     {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
     {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
@@ -222,13 +222,18 @@ bool http_error_send_no_memory(request *r)
     return false;
 }
 
+static void add_faults(buf *out, slice items)
+{
+    if (items.len > 0)
+        buf_printf(out, ",\"faults\":[%.*s]", (int)items.len, items.ptr);
+}
+
 void http_error_send_ability(request *r, const cardbox_error *err, slice items)
 {
     http_error what = STATUSES[row_of_status(err->status)].ability_error;
     buf *out = http_error_begin(r, what, err->message);
     buf_member_text(out, "reason", slice_of(cardbox_status_name(err->status)));
-    if (items.len > 0)
-        buf_printf(out, ",\"faults\":[%.*s]", (int)items.len, items.ptr);
+    add_faults(out, items);
     add_version(out, err->current_version);
     http_error_end(r, what);
 }
@@ -372,13 +377,32 @@ bool http_error_send_store(request *r, const cardbox_error *err)
     }
 }
 
-bool http_error_send_invalid(request *r, slice items)
+/* Answers with the list of the original service. */
+static void answer_list(request *r, const validation *s)
 {
-    buf *out = begin_body(r, HTTP_ERROR_BAD_REQUEST);
+    buf *out = begin_body(r, HTTP_ERROR_INVALID);
     buf_text(out, "{\"detail\":[");
-    buf_slice(out, items);
+    buf_slice(out, buf_as_slice(&s->items));
     buf_text(out, "]}");
-    finish_error(r, 422);
+    finish_error(r, ERRORS[HTTP_ERROR_INVALID].status);
+}
+
+bool http_error_send_invalid(request *r, const validation *s)
+{
+    buf message = BUF_INIT(SIZE_MAX / 4);
+    if ((r->match.route->takes & TAKES_ORIGINAL) != 0) {
+        answer_list(r, s);
+        return false;
+    }
+    validation_summary(&message, s);
+    if (buf_ok(&message)) {
+        buf *out = http_error_begin(r, HTTP_ERROR_INVALID, buf_str(&message));
+        add_faults(out, buf_as_slice(&s->items));
+        http_error_end(r, HTTP_ERROR_INVALID);
+    } else {
+        http_error_send_no_memory(r);
+    }
+    buf_free(&message);
     return false;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cardbox/status.h"
 #include "server/request/request.h"
+#include "server/request/validation.h"
 
 typedef enum http_error {
     HTTP_ERROR_BAD_REQUEST,
@@ -17,6 +18,7 @@ typedef enum http_error {
     HTTP_ERROR_CONFLICT,
     HTTP_ERROR_GONE,
     HTTP_ERROR_PRECONDITION, /* If-Match does not match */
+    HTTP_ERROR_INVALID,      /* well-formed, but with invalid values or unknown names */
     HTTP_ERROR_MISDIRECTED,  /* the Host is not accepted */
     HTTP_ERROR_TOO_LARGE,
     HTTP_ERROR_MEDIA_TYPE,
@@ -34,7 +36,6 @@ typedef enum http_error {
     HTTP_ERROR_STOPPING,
     HTTP_ERROR_TIMEOUT,
     HTTP_ERROR_NO_ABILITY, /* this error and the errors below are answers of abilities */
-    HTTP_ERROR_BAD_INPUT,
     HTTP_ERROR_ABILITY_NOT_FOUND,
     HTTP_ERROR_ABILITY_CONFLICT,
     HTTP_ERROR_ABILITY_GONE,
@@ -69,7 +70,7 @@ bool http_error_send_status(request *r, http_error what, const cardbox_error *er
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
 
 /* Same as http_error_send_status, for an ability: the answer has the error_codes of abilities, and
- * a member `reason`, the name of the status. `items` are violations of the schema: JSON objects
+ * a member `reason`, the name of the status. `items` are the faults of the input as JSON objects,
  * separated by commas, or empty. */
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
@@ -97,8 +98,9 @@ bool http_error_send_no_memory(request *r);
  * whether the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
-/* Answers 422. `items` are the faults of the input: JSON objects, separated by commas. */
-bool http_error_send_invalid(request *r, slice items);
+/* Answers 422 with the faults of a validation: as an error with a list `faults`, or as the plain
+ * list of the original service if the route is TAKES_ORIGINAL. */
+bool http_error_send_invalid(request *r, const validation *s);
 
 /* Answers 404, because no route has this path. `hint` may be NULL. */
 bool http_error_send_unknown_path(request *r, const char *hint);
