@@ -19,6 +19,7 @@ import json
 import random
 import re
 import select
+import socket
 import ssl
 import threading
 import time
@@ -185,7 +186,7 @@ class _Transport:
             connection = self._local.connection = self.new_connection()
         with self._lock:
             self._open.add(connection)
-        if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
+        if connection.sock is not None and _is_readable(connection.sock):
             connection.close()
         return connection
 
@@ -293,8 +294,17 @@ class _Transport:
             self.before_next(error, call, failures)
 
 
+def _is_readable(idle: socket.socket) -> bool:
+    """If an idle connection has something to read, the server has closed it."""
+    if not hasattr(select, "poll"):
+        return bool(select.select([idle], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(idle, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 def _failure(error: Exception) -> CardBoxError:
-    if isinstance(error, TimeoutError):
+    if isinstance(error, (TimeoutError, socket.timeout)):
         return CardBoxError(0, "timeout", f"no answer in time: {error}")
     return CardBoxError(0, "unreachable", f"the connection failed: {str(error) or type(error).__name__}")
 
