@@ -37,6 +37,7 @@ class Proxy:
 
             def handle_one(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                proxy.on_request(f"{self.command} {self.path}")
                 proxy.requests.append(f"{self.command} {self.path}")
                 if proxy.statuses:
                     status, after = proxy.statuses.pop(0)
@@ -67,9 +68,12 @@ class Proxy:
         at_end(self.server.shutdown)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
+    def on_request(self, line):
+        """Called with the first line of each request."""
+
 
 class KilledServer:
-    """A server that is killed again and again, and started again at the same port, until `stop`."""
+    """A server that is killed up to five times, and each time started again at the same port, until `stop`."""
 
     def __init__(self):
         self.port = free_port()
@@ -81,7 +85,7 @@ class KilledServer:
         self.thread.start()
 
     def _run(self):
-        while not self.stopping.wait(0.3):
+        while self.kills < 5 and not self.stopping.wait(0.3):
             self.server.kill()
             self.kills += 1
             self.server = Server(dsn(), port=self.port)

@@ -1704,12 +1704,8 @@ export interface components {
                  * @enum {string}
                  */
                 reason?: "invalid" | "not_found" | "conflict" | "gone" | "forbidden" | "too_large" | "internal";
-                /** @description Only for abilities: up to 10 faults of the input. */
-                faults?: {
-                    /** @description A JSON pointer to the faulty value; empty for the whole input. */
-                    place: string;
-                    message: string;
-                }[];
+                /** @description Only for `validation_failed`: up to 100 faults of the request, or up to 10 faults of the input of an ability. */
+                faults?: components["schemas"]["Fault"][];
                 /** @description The present version of the box or session, if a change expected another version. */
                 current_version?: number;
                 /** @description A remedy, if there is one. */
@@ -1781,18 +1777,19 @@ export interface components {
          * @description The name of an error, for programs. The names of errors do not change.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "gone" | "precondition_failed" | "misdirected_request" | "too_large" | "unsupported_media_type" | "internal" | "unavailable" | "timeout" | "invalid_ability" | "invalid_input" | "error" | "unknown_failure";
+        ErrorCode: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "gone" | "precondition_failed" | "misdirected_request" | "too_large" | "unsupported_media_type" | "internal" | "unavailable" | "timeout" | "validation_failed" | "invalid_ability" | "error" | "unknown_failure";
         ValidationErrors: {
-            detail: {
-                /** @description The kind of fault, such as `missing`, `string_type` or `int_parsing`. */
-                type: string;
-                /** @description The path to the faulty value, from `body`, `query`, `header` or `path` down to the member or index. */
-                loc: (string | number)[];
-                /** @description The fault in words, which may change. */
-                msg: string;
-                /** @description The faulty value. The member `input` is absent if the faulty value has over 256 bytes, or if there is none. */
-                input?: unknown;
-            }[];
+            detail: components["schemas"]["Fault"][];
+        };
+        Fault: {
+            /** @description The kind of fault, such as `missing`, `string_type` or `int_parsing`. */
+            type: string;
+            /** @description The path to the faulty value, from `body`, `query`, `header` or `path` down to the member or index. */
+            loc: (string | number)[];
+            /** @description The fault in words, which may change. */
+            msg: string;
+            /** @description The faulty value. The member `input` is absent if the faulty value has over 256 bytes, or if there is none. */
+            input?: unknown;
         };
         /** @description The contents of a file of the pages. */
         WebFile: string;
@@ -2247,7 +2244,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The input violates the ability's schema, or another rule for the input. For violations of the schema, `faults` lists up to 10 faults, each with a JSON pointer. An invocation of an ability with query parameters is answered with 422 too. */
+        /** @description The input violates the ability's schema, or another rule for the input. For violations of the schema, `faults` lists up to 10 faults. An invocation of an ability with query parameters is answered with 422 too. */
         AbilityInput: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2257,23 +2254,31 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": {
-                 *         "error_code": "invalid_input",
+                 *         "error_code": "validation_failed",
                  *         "error_message": "/card_id: is missing; /id: is not known here (known: card_id)",
                  *         "reason": "invalid",
                  *         "faults": [
                  *           {
-                 *             "place": "/card_id",
-                 *             "message": "is missing"
+                 *             "type": "value_error",
+                 *             "loc": [
+                 *               "body",
+                 *               "card_id"
+                 *             ],
+                 *             "msg": "is missing"
                  *           },
                  *           {
-                 *             "place": "/id",
-                 *             "message": "is not known here (known: card_id)"
+                 *             "type": "value_error",
+                 *             "loc": [
+                 *               "body",
+                 *               "id"
+                 *             ],
+                 *             "msg": "is not known here (known: card_id)"
                  *           }
                  *         ]
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationErrors"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The token is missing, malformed, unknown, revoked or expired. */
@@ -2525,8 +2530,8 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body, the query, a header or the path is well-formed, but has an invalid value or an unknown name. */
-        WrongShape: {
+        /** @description The body, the query, a header or the path is well-formed, but has an invalid value or an unknown name. This answer is a list, without an `error_code`: the form of the original service, which the five reads of cards and boxes keep. */
+        Faults: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -2549,6 +2554,36 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["ValidationErrors"];
+            };
+        };
+        /** @description The body, the query, a header or the path is well-formed, but has an invalid value or an unknown name. */
+        WrongShape: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "error_code": "validation_failed",
+                 *         "error_message": "body.card_ids.1: Input should be a valid string",
+                 *         "faults": [
+                 *           {
+                 *             "type": "string_type",
+                 *             "loc": [
+                 *               "body",
+                 *               "card_ids",
+                 *               1
+                 *             ],
+                 *             "msg": "Input should be a valid string",
+                 *             "input": 3
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description An unexpected error: a bug of CardBox, or damaged data in the database. */
@@ -3426,7 +3461,7 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             421: components["responses"]["Misdirected"];
-            422: components["responses"]["WrongShape"];
+            422: components["responses"]["Faults"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
@@ -3647,7 +3682,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["Misdirected"];
-            422: components["responses"]["WrongShape"];
+            422: components["responses"]["Faults"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
@@ -3837,7 +3872,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["Misdirected"];
-            422: components["responses"]["WrongShape"];
+            422: components["responses"]["Faults"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
@@ -4203,7 +4238,7 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             421: components["responses"]["Misdirected"];
-            422: components["responses"]["WrongShape"];
+            422: components["responses"]["Faults"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
