@@ -49,7 +49,7 @@ def test_json_is_the_yaml():
 def test_lint():
     # recommended-strict: what would be a warning is an error.
     # The inspector is a folder: its files' names are relative to it.
-    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.yaml"),
+    run(linter(), "lint", "--extends=recommended-strict", "--skip-rule=no-path-trailing-slash", os.path.join(OPENAPI, "cardbox.json"),
         env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"})
 
 
@@ -67,9 +67,14 @@ def test_content_classes():
     assert len(classes) == 13 and set(re.findall(r"\w+Content\b", said)) == set(classes), said
 
 
+def is_ability(path):
+    """Whether a path is that of one built-in ability: the server has one route for all of them."""
+    return path.startswith(ABILITIES + "/") and path != AN_ABILITY
+
+
 def test_routes():
     documented = {f"{method.upper()} {path}" for path, item in document()["paths"].items()
-                  for method in item if method in METHODS}
+                  for method in item if method in METHODS and not is_ability(path)}
     routes = [line.rpartition(" ") for line in run(CARDBOXD, "--routes").splitlines()]
     served = {route for route, _, _ in routes}
     # HEAD goes with every GET; the document says so in one sentence.
@@ -418,6 +423,23 @@ def test_a_server_answers_as_documented():
     yield "stop", server.stop
 
 
+def test_abilities_are_those_of_the_server():
+    """Each built-in ability is an operation with the schemas that the server has for it."""
+    server = cardbox_test.Server(cardbox_test.Postgres.shared().database())
+    server.await_ready()
+    paths = document()["paths"]
+    listed = [one["id"] for one in server.get("/projects/p/abilities").json()["abilities"]]
+    assert {f"{ABILITIES}/{name}" for name in listed} == {path for path in paths if is_ability(path)}
+    for name in listed:
+        ability, operation = server.get(f"/projects/p/abilities/{name}").json(), paths[f"{ABILITIES}/{name}"]["post"]
+        said = operation["requestBody"]["content"]["application/json"]["schema"]
+        if name == "session:append":  # typed in the document; the server checks each entry by itself
+            said["properties"]["entries"]["items"] = ability["inputSchema"]["properties"]["entries"]["items"]
+        assert said == ability["inputSchema"] and operation["description"] == ability["description"], name
+        assert operation["responses"]["200"]["content"]["application/json"]["schema"] == ability["outputSchema"], name
+    server.stop()
+
+
 # --- the requests that the document shows, of the sample that `cardbox dev` loads ---
 
 # The cursor of a page comes from the page before; and the sample has no task.
@@ -462,6 +484,8 @@ def test_what_it_shows_can_be_asked():
 
     for method in ORDER:
         for described, item in checker.root["paths"].items():
+            if is_ability(described):
+                continue
             for path, kind, body in examples_of(checker, described, item, method) if method in item else ():
                 yield (f"{method.upper()} {path[:70]} {kind or ''}",
                        lambda known=(item[method], method, path, kind, body): asked(*known))
@@ -495,6 +519,8 @@ def every_operation(server, checker):
         documented = {(method, described, status) for described, item in checker.root["paths"].items()
                       for method in item if method in METHODS for status in item[method]["responses"]}
         left = {one for one in documented - asked - NEVER_ASKED if one[2] not in ELSEWHERE}
+        # tests/http/test_abilities.py has the answers of all abilities, validated by their schemas.
+        left = {one for one in left if not is_ability(one[1])}
         # Of a path without parameters it is broken HTTP, which has a case below, as these two have.
         left = {one for one in left if one[2] != "400" or "{" in one[1]}
         assert left == {("put", A_BOX, "412"), ("get", TASK_STREAM, "204")}, left

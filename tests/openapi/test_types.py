@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The types that openapi-typescript makes from openapi/cardbox.json: what is right compiles, what is misspelt does not."""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+import npm  # noqa: E402
+
+GENERATOR, COMPILER = "openapi-typescript@7.13.0", "typescript@5.9.3"
+FOLDER = os.path.join(cardbox_test.ROOT, "build", "openapi-types")
+HEAD = """import type { paths, components } from "./cardbox";
+type Abilities = { [P in keyof paths as P extends `/projects/{project_id}/abilities/${infer A}`
+    ? A extends "{ability_id}" ? never : A : never]:
+        paths[P] extends { post: { requestBody?: { content: { "application/json": infer I } } } } ? I : never };
+type Schemas = components["schemas"];
+declare function ability<A extends keyof Abilities>(name: A, input: Abilities[A]): void;
+declare function append(entry: Schemas["NewEntry"]): void;
+declare function card(card: Schemas["NewCard"]): void;
+declare const error: Schemas["Error"];
+"""
+GOOD = [
+    'ability("task:spawn", { goal: "x" });',
+    'ability("ldg:task:query", { completionStatus: "null" });',
+    'ability("session:append", { session_id: "s", entries: [{ type: "user", content: "x" }] });',
+    'append({ type: "user", content: "x" });',
+    'append({ type: "tool_result", toolCallId: "c", output: { any: 1 } });',
+    'append({ type: "assistant", toolCalls: [{ id: "c", name: "f", params: { a: 1 } }] });',
+    'append({ type: "message", message: { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: "x" }] } });',
+    'append({ type: "label", targetId: "e", label: "x", id: "l", parentId: null, timestamp: 1 });',
+    'const code: "validation_failed" | "not_found" extends typeof error.detail.error_code ? 1 : 0 = 1;',
+    'const at: (string | number)[] | undefined = error.detail.faults?.[0]?.loc;',
+]
+BAD = [
+    'ability("task:spwan", { goal: "x" });',
+    'ability("task:spawn", { gaol: "x" });',
+    'ability("task:spawn", {});',
+    'ability("session:append", { session_id: "s", entries: [{ type: "tool_result", tool_call_id: "c", output: 1 }] });',
+    'append({ type: "tool_result", tool_call_id: "c", output: 1 });',
+    'append({ type: "tool_result", toolCallId: "c", tool_call_id: "c", output: 1 });',
+    'append({ type: "tool_resutl", toolCallId: "c", output: 1 });',
+    'append({ role: "user", content: "x" });',
+    'append({ type: "message", message: { role: "toolResult", tool_call_id: "c", content: "x" } });',
+    'append({ type: "assistant", toolCalls: [{ id: "c", name: "f", arguments: {} }] });',
+    'error.detail.error_code === "no_such_code";',
+    'error.detail.faults?.[0]?.place;',
+]
+
+
+def modules():
+    return npm.install(FOLDER, GENERATOR, COMPILER)
+
+
+def run(*command):
+    return subprocess.run(["node", *command], cwd=FOLDER, capture_output=True, text=True, timeout=240)
+
+
+def test_generate():
+    done = run(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), os.path.join(cardbox_test.ROOT, "openapi", "cardbox.json"),
+               "-o", "cardbox.d.ts")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_compile():
+    """One line of the source for each case; the compiler names the lines with errors."""
+    with open(os.path.join(FOLDER, "cases.ts"), "w", encoding="utf-8") as out:
+        out.write(HEAD + "\n".join(GOOD + BAD) + "\n")
+    done = run(os.path.join(modules(), "typescript", "lib", "tsc.js"), "--noEmit", "--strict", "--module", "esnext",
+               "--moduleDetection", "force", "--moduleResolution", "bundler", "cases.ts")
+    lines = done.stdout.splitlines()
+    faulty = {int(line.split("(")[1].split(",")[0]) for line in lines if line.startswith("cases.ts(")}
+    assert not any("cardbox.d.ts" in line for line in lines), done.stdout
+    first = HEAD.count("\n") + 1
+    for number, case in enumerate(GOOD + BAD, first):
+        assert (number in faulty) == (case in BAD), f"{case}\n{done.stdout}"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
