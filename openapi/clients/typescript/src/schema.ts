@@ -529,6 +529,1358 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/abilities/box:append": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:append
+         * @description Appends card ids to a box.
+         */
+        post: operations["boxAppend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:cards
+         * @description Returns the last cards of a box, in the order of the box. Cards that do not exist are only counted.
+         */
+        post: operations["boxCards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:context
+         * @description Returns the cards of a box, or of several boxes in order, as messages for an LLM.
+         */
+        post: operations["boxContext"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:create
+         * @description Creates a box.
+         */
+        post: operations["boxCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:delete
+         * @description Deletes a box. The cards of the box remain.
+         */
+        post: operations["boxDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:fork
+         * @description Creates a box that begins with the list of another box, or with the first ids of that list.
+         */
+        post: operations["boxFork"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:get
+         * @description Returns the card ids of a box.
+         */
+        post: operations["boxGet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:list
+         * @description Lists boxes, newest first.
+         */
+        post: operations["boxList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:log
+         * @description Lists the changes of a box, newest first.
+         */
+        post: operations["boxLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:replace
+         * @description Replaces the card ids of a box. Without expected_version, a missing box is created, but not a deleted one.
+         */
+        post: operations["boxReplace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/box:seal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke box:seal
+         * @description Seals a box: its list can't be changed any more, and the box can't be deleted. It can still be forked. Sealing a sealed box changes nothing.
+         */
+        post: operations["boxSeal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/bus:abilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke bus:abilities
+         * @description Lists the abilities of a module. For an unknown module, the list is empty.
+         */
+        post: operations["busAbilities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/bus:inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke bus:inspect
+         * @description Returns the description, the JSON Schemas and the scope of an ability.
+         */
+        post: operations["busInspect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/bus:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke bus:list
+         * @description Lists the modules of the bus.
+         */
+        post: operations["busList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/bus:schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke bus:schema
+         * @description Returns the JSON Schemas of an ability.
+         */
+        post: operations["busSchema"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:add
+         * @description Adds a card. Other content or metadata under the id of a stored card repairs that card, and its old content becomes a revision. But if strict is true, or the stored card is sealed, that is a conflict.
+         */
+        post: operations["cardAdd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:add_many": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:add_many
+         * @description Adds up to 1,000 cards, all or none.
+         */
+        post: operations["cardAddMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:batch
+         * @description Returns up to a hundred cards by id.
+         */
+        post: operations["cardBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:boxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:boxes
+         * @description Lists the boxes that contain a card, newest first. A page with a next_cursor may have few boxes or none.
+         */
+        post: operations["cardBoxes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:delete
+         * @description Deletes a card, unless the card is sealed or a message of a task uses it.
+         */
+        post: operations["cardDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:from_entry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:from_entry
+         * @description Makes a sealed card from an entry of a session, for use in boxes. Repeating the same call changes nothing.
+         */
+        post: operations["cardFromEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:get
+         * @description Returns one card.
+         */
+        post: operations["cardGet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:list
+         * @description Lists cards by filters, newest first. A page with a next_cursor may have few cards or none.
+         */
+        post: operations["cardList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/card:revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke card:revisions
+         * @description Lists the earlier contents of a card, newest first.
+         */
+        post: operations["cardRevisions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:call:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:call:list
+         * @description Lists the calls of a task, oldest first.
+         */
+        post: operations["ldgCallList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:call:save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:call:save
+         * @description Saves a new call of an ability in a task, or changes the status, details, updatedAt and endMessageId of an existing call.
+         */
+        post: operations["ldgCallSave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:msg:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:msg:list
+         * @description Lists the messages of a task by time, with their total number.
+         */
+        post: operations["ldgMsgList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:msg:save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:msg:save
+         * @description Saves a message. A stored message can't be changed: saving the same message again does nothing, and saving another message with the same id is an error.
+         */
+        post: operations["ldgMsgSave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:task:get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:task:get
+         * @description Returns a task, or null if there is no such task.
+         */
+        post: operations["ldgTaskGet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:task:query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:task:query
+         * @description Lists tasks, newest first, with their total number.
+         */
+        post: operations["ldgTaskQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/ldg:task:save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke ldg:task:save
+         * @description Saves a new task, or changes the completionStatus and updatedAt of an existing task. Other members that are given must be equal to the stored ones. A finished task changes only if updatedAt is later than the stored one.
+         */
+        post: operations["ldgTaskSave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:append": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:append
+         * @description Appends entries to a session, all or none. An entry without an id gets an id and, if it has no timestamp, the current time: a number of milliseconds in the dialect plain, a text in pi. An entry without a parentId becomes a child of the entry before it; the first entry becomes a child of the head.
+         */
+        post: operations["sessionAppend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:branch_points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:branch_points
+         * @description Lists the entries of a session that have several children, in the order of the lines of their first children.
+         */
+        post: operations["sessionBranchPoints"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:children": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:children
+         * @description Lists the children of an entry.
+         */
+        post: operations["sessionChildren"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:context
+         * @description Returns the context of an entry: the path from a root of the session to the entry, as messages for an LLM.
+         */
+        post: operations["sessionContext"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:create
+         * @description Creates a session. An existing session does not change. If the existing session has another dialect than the requested one, that is a conflict.
+         */
+        post: operations["sessionCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:delete
+         * @description Deletes a session permanently, with all its lines. Forks of the session remain.
+         */
+        post: operations["sessionDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:diff
+         * @description Compares the paths of two entries: their last common entry, and the entries after it on each path.
+         */
+        post: operations["sessionDiff"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:entry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:entry
+         * @description Returns one entry of a session, with its JSON.
+         */
+        post: operations["sessionEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:fork
+         * @description Creates a session with a copy of the path to an entry. The original session does not change.
+         */
+        post: operations["sessionFork"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:get
+         * @description Returns a session, such as its name, head and number of entries.
+         */
+        post: operations["sessionGet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:head
+         * @description Moves the head of a session to an entry. An entry that is appended next without a parentId becomes a child of this entry.
+         */
+        post: operations["sessionHead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:labels
+         * @description Lists the entries of a session that have a label.
+         */
+        post: operations["sessionLabels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:leaves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:leaves
+         * @description Lists the leaves of a session: entries without children, in the order of their lines.
+         */
+        post: operations["sessionLeaves"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:list
+         * @description Lists sessions, newest first.
+         */
+        post: operations["sessionList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:path": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:path
+         * @description Returns the path from a root of the session to an entry.
+         */
+        post: operations["sessionPath"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/session:tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke session:tree
+         * @description Lists all entries of a session in line order, each with its parent and depth.
+         */
+        post: operations["sessionTree"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/task:active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke task:active
+         * @description Lists the unfinished tasks, newest first, with their goals.
+         */
+        post: operations["taskActive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/task:cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke task:cancel
+         * @description Cancels a task. Later writes of the worker that runs the task are rejected.
+         */
+        post: operations["taskCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/task:finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke task:finish
+         * @description Ends an unfinished task, such as a router, with a completion status. Later writes of the worker that runs the task are rejected.
+         */
+        post: operations["taskFinish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/task:send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke task:send
+         * @description Sends a message to an unfinished task. If the task sleeps, it resumes.
+         */
+        post: operations["taskSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/abilities/task:spawn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invoke task:spawn
+         * @description Starts an agent: creates a task with a goal, which runs as soon as a worker is free. Each call creates a new task, even for the same goal.
+         */
+        post: operations["taskSpawn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}/sessions": {
         parameters: {
             query?: never;
@@ -1960,15 +3312,279 @@ export interface components {
             /** @description True if the lists `a` and `b` contain all entries after the common entry. */
             complete: boolean;
         };
-        /** @description An entry, which becomes a line of the session. The JSON of an entry is stored byte for byte, except for line feeds between tokens. The tag `sessions` describes the types of both dialects and their members. An absent `id` becomes a new UUIDv7. If both `id` and `timestamp` are absent, the timestamp becomes the present time, in the format of the session's dialect. An absent `parentId` becomes the previous entry of the request, or the head for the first entry. `"parentId": null` makes a root. */
-        NewEntry: {
+        /** @description An entry, which becomes a line of the session. The JSON of an entry is stored byte for byte, except for line feeds between tokens. The tag `sessions` describes the types of both dialects and their members. An absent `id` becomes a new UUIDv7. If both `id` and `timestamp` are absent, the timestamp becomes the present time, in the format of the session's dialect. An absent `parentId` becomes the previous entry of the request, or the head for the first entry. `"parentId": null` makes a root. The server also accepts entries of other types, and further members, which this schema omits so that generated types reject misspelt names. An entry of an unknown type is stored, but is not part of contexts. The type `session` is rejected. */
+        NewEntry: components["schemas"]["UserEntry"] | components["schemas"]["SystemEntry"] | components["schemas"]["AssistantEntry"] | components["schemas"]["ToolEntry"] | components["schemas"]["ToolResultEntry"] | components["schemas"]["MetadataEntry"] | components["schemas"]["LabelEntry"] | components["schemas"]["SessionInfoEntry"] | components["schemas"]["MessageEntry"] | components["schemas"]["CompactionEntry"] | components["schemas"]["BranchSummaryEntry"] | components["schemas"]["CustomMessageEntry"] | components["schemas"]["CustomEntry"] | components["schemas"]["ModelChangeEntry"] | components["schemas"]["ThinkingLevelChangeEntry"];
+        /** @description A text of the user, in the dialect plain. */
+        UserEntry: {
             id?: string;
             parentId?: string | null;
             timestamp?: string | number;
-            /** @description Any type but `session`. An entry of an unknown type is stored, but is not part of contexts. */
-            type: string;
+            /** @constant */
+            type: "user";
+            content: components["schemas"]["EntryContent"];
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A system prompt, in the dialect plain. */
+        SystemEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "system";
+            content: components["schemas"]["EntryContent"];
+        };
+        /** @description An answer of the model, in the dialect plain. At least one of `content`, `thinking` and `toolCalls` is required. */
+        AssistantEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "assistant";
+            content?: string;
+            /** @description Not part of contexts. */
+            thinking?: string;
+            toolCalls?: components["schemas"]["EntryCall"][];
+        };
+        /** @description A call of a tool in an entry of its own, in the dialect plain. */
+        ToolEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "tool";
+            toolCallId: string;
+            name: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The result of a call, in the dialect plain. */
+        ToolResultEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "tool_result";
+            toolCallId: string;
+            /** @description Any JSON value. A model sees it as text. */
+            output: unknown;
+            /** @description False if the tool failed. */
+            success?: boolean;
+            /** @description Any JSON value. */
+            details?: unknown;
+        };
+        /** @description Any members. No model sees them. */
+        MetadataEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "metadata";
         } & {
             [key: string]: unknown;
+        };
+        /** @description Labels an entry, in both dialects. Without `label`, the label is removed. */
+        LabelEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "label";
+            targetId: string;
+            label?: string | null;
+        };
+        /** @description Names the session, in both dialects. */
+        SessionInfoEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "session_info";
+            name?: string;
+        };
+        /** @description A message, in the dialect pi. */
+        MessageEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "message";
+            message: components["schemas"]["PiMessage"];
+        };
+        /** @description A summary that replaces earlier entries in a context, in the dialect pi. */
+        CompactionEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "compaction";
+            summary: string;
+            /** @description The first of the earlier entries that the context keeps. */
+            firstKeptEntryId?: string;
+            tokensBefore?: number;
+            /** @description Any JSON value. */
+            details?: unknown;
+            fromHook?: boolean;
+            /** @description Any JSON value. */
+            retainedTail?: unknown;
+            /** @description Any JSON value. */
+            usage?: unknown;
+        };
+        /** @description A text about a branch that the user left, in the dialect pi. */
+        BranchSummaryEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "branch_summary";
+            summary: string;
+            fromId?: string;
+            /** @description Any JSON value. */
+            details?: unknown;
+            fromHook?: boolean;
+        };
+        /** @description A message that a model sees as a user's message, in the dialect pi. */
+        CustomMessageEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "custom_message";
+            content: components["schemas"]["EntryContent"];
+            customType?: string;
+            display?: boolean;
+            /** @description Any JSON value. */
+            details?: unknown;
+        };
+        /** @description Data that no model sees, in the dialect pi. */
+        CustomEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "custom";
+            customType?: string;
+            /** @description Any JSON value. */
+            data?: unknown;
+        };
+        /** @description The model from here on, in the dialect pi. */
+        ModelChangeEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "model_change";
+            provider: string;
+            modelId: string;
+        };
+        /** @description The thinking level from here on, in the dialect pi. */
+        ThinkingLevelChangeEntry: {
+            id?: string;
+            parentId?: string | null;
+            timestamp?: string | number;
+            /** @constant */
+            type: "thinking_level_change";
+            thinkingLevel: string;
+        };
+        /** @description A message of the dialect pi. */
+        PiMessage: components["schemas"]["PiUserMessage"] | components["schemas"]["PiAssistantMessage"] | components["schemas"]["PiToolResultMessage"] | components["schemas"]["PiBashMessage"] | components["schemas"]["PiCustomMessage"];
+        PiUserMessage: {
+            /** @constant */
+            role: "user";
+            content: components["schemas"]["EntryContent"];
+            timestamp?: string | number;
+        };
+        PiAssistantMessage: {
+            /** @constant */
+            role: "assistant";
+            /** @description A text, or a list of blocks. */
+            content: string | (components["schemas"]["TextBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["ToolCallBlock"])[];
+            provider?: string;
+            model?: string;
+            api?: string;
+            /** @description Any JSON value. */
+            usage?: unknown;
+            /**
+             * @description With `error` or `aborted`, the message is not part of contexts.
+             * @enum {string}
+             */
+            stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted";
+            errorMessage?: string;
+            timestamp?: string | number;
+        };
+        PiToolResultMessage: {
+            /** @constant */
+            role: "toolResult";
+            toolCallId: string;
+            toolName?: string;
+            content: components["schemas"]["EntryContent"];
+            isError?: boolean;
+            /** @description Any JSON value. */
+            details?: unknown;
+            timestamp?: string | number;
+        };
+        PiBashMessage: {
+            /** @constant */
+            role: "bashExecution";
+            command: string;
+            output?: string;
+            exitCode?: number;
+            cancelled?: boolean;
+            truncated?: boolean;
+            fullOutputPath?: string;
+            excludeFromContext?: boolean;
+            timestamp?: string | number;
+        };
+        PiCustomMessage: {
+            /** @constant */
+            role: "custom";
+            content: components["schemas"]["EntryContent"];
+            customType?: string;
+            display?: boolean;
+            /** @description Any JSON value. */
+            details?: unknown;
+            timestamp?: string | number;
+        };
+        /** @description A text, or a list of blocks. */
+        EntryContent: string | (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
+        TextBlock: {
+            /** @constant */
+            type: "text";
+            text: string;
+            textSignature?: string;
+        };
+        ImageBlock: {
+            /** @constant */
+            type: "image";
+            /** @description The image in base64. */
+            data: string;
+            mimeType: string;
+        };
+        ThinkingBlock: {
+            /** @constant */
+            type: "thinking";
+            thinking: string;
+            thinkingSignature?: string;
+            redacted?: boolean;
+        };
+        ToolCallBlock: {
+            /** @constant */
+            type: "toolCall";
+            id: string;
+            name: string;
+            arguments: {
+                [key: string]: unknown;
+            };
+            thoughtSignature?: string;
+        };
+        EntryCall: {
+            id: string;
+            name: string;
+            params?: {
+                [key: string]: unknown;
+            };
         };
         NewEntryAlone: {
             entry: components["schemas"]["NewEntry"];
@@ -2158,7 +3774,6 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
-                "text/html": components["schemas"]["Html"];
             };
         };
         /** @description There is no such task in this project. */
@@ -2328,7 +3943,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
-                "text/html": components["schemas"]["Html"];
             };
         };
         /** @description There is no file with this name. */
@@ -2509,7 +4123,6 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
-                "text/html": components["schemas"]["Html"];
             };
         };
         /** @description The `Content-Type` of the request is not accepted, or its body has a `Content-Encoding`. */
@@ -2685,9 +4298,7 @@ export interface components {
             headers: {
                 [name: string]: unknown;
             };
-            content: {
-                "text/html": components["schemas"]["Html"];
-            };
+            content?: never;
         };
         /** @description The inspector is at `/ui/`. */
         ToTheInspector: {
@@ -4538,6 +6149,4262 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["Misdirected"];
             422: components["responses"]["WrongShape"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxAppend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    card_ids: string[];
+                    /** @description if the box is at another version, nothing is appended */
+                    expected_version?: number;
+                    /** @description a repeated append with the same key appends nothing */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        version: number;
+                        length: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxCards: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description the box at this version; use at most one of at_version, at_length and at_time */
+                    at_version?: number;
+                    /** @description only this number of ids, from the start of the present list of the box */
+                    at_length?: number;
+                    /** @description the box as it was at this time; a time with an offset, such as 2025-01-02T03:04:05Z */
+                    at_time?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cards: ({
+                            card_id: string;
+                            project_id: string;
+                            type: string;
+                            /** @description any JSON; if __type__ names a known class, __type__ is omitted, and content_class is the name of the class */
+                            content: unknown;
+                            created_at: string;
+                            author_id: string;
+                            metadata: Record<string, never>;
+                            tool_calls: unknown[] | null;
+                            tool_call_id: string | null;
+                            ttl_seconds: number | null;
+                            expires_at?: string | null;
+                            content_class?: string | null;
+                            sealed?: boolean;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        missing: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxContext: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    /**
+                     * @description default openai
+                     * @enum {string}
+                     */
+                    format?: "openai" | "anthropic" | "entries" | "messages";
+                    /**
+                     * @description on (default): known causes for which an API rejects messages are repaired, and the report lists the repairs
+                     * @enum {string}
+                     */
+                    repair?: "on" | "off";
+                    /** @description use only this number of cards, from the end of the box, or of all boxes together; default: all cards; over 10,000 cards require a limit */
+                    limit?: number;
+                    /** @description further boxes, whose cards follow those of the box, in this order; each is BOX or BOX@VERSION. A tool call in one box can have its result in another one */
+                    then?: string[];
+                    /** @description the box at this version; use at most one of at_version, at_length and at_time */
+                    at_version?: number;
+                    /** @description only this number of ids, from the start of the present list of the box */
+                    at_length?: number;
+                    /** @description the box as it was at this time; a time with an offset, such as 2025-01-02T03:04:05Z */
+                    at_time?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        box_id: string;
+                        version: number;
+                        length: number;
+                        /** @description number of card ids in the requested range, including ids of missing cards */
+                        cards: number;
+                        /** @description the further boxes, if the input has any */
+                        then?: {
+                            box_id: string;
+                            version: number;
+                            length: number;
+                            cards: number;
+                        }[];
+                        missing_card_ids: string[];
+                        format: string;
+                        /** @enum {unknown} */
+                        repair: "on" | "off";
+                        system?: unknown[];
+                        messages: unknown[];
+                        digests: string[];
+                        report: Record<string, never>;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxCreate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of the new box; default: a new UUID
+                     */
+                    box_id?: string;
+                    card_ids?: string[];
+                    /** @description ids of the boxes from which the new box was made */
+                    parent_ids?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        version: number;
+                        length: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxDelete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        /** @constant */
+                        deleted: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxFork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of the box to fork
+                     */
+                    box_id: string;
+                    /**
+                     * Format: uuid
+                     * @description id of the new box; default: a new UUID
+                     */
+                    new_box_id?: string;
+                    /** @description forks the box as it was at this version */
+                    at_version?: number;
+                    /** @description forks only this number of ids, from the start of the present list of the box */
+                    at_length?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        version: number;
+                        length: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxGet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    /** @description the box at this version; use at most one of at_version, at_length and at_time */
+                    at_version?: number;
+                    /** @description only this number of ids, from the start of the present list of the box */
+                    at_length?: number;
+                    /** @description the box as it was at this time; a time with an offset, such as 2025-01-02T03:04:05Z */
+                    at_time?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        card_ids: string[];
+                        version: number;
+                        length: number;
+                        parent_ids: string[];
+                        created_at: string;
+                        updated_at: string;
+                        /** @description true if the box is sealed; false for a version from before the seal */
+                        sealed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        boxes: {
+                            /** Format: uuid */
+                            box_id: string;
+                            version: number;
+                            length: number;
+                            parent_ids: string[];
+                            created_at: string;
+                            updated_at: string;
+                            sealed: boolean;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        log: {
+                            version: number;
+                            op: string;
+                            added: number;
+                            length: number;
+                            append_key: string | null;
+                            at: string;
+                            card_ids: string[] | null;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxReplace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                    card_ids: string[];
+                    /** @description if the box is at another version, nothing is replaced */
+                    expected_version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        version: number;
+                        length: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    boxSeal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description id of a box
+                     */
+                    box_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        box_id: string;
+                        card_ids: string[];
+                        version: number;
+                        length: number;
+                        parent_ids: string[];
+                        created_at: string;
+                        updated_at: string;
+                        /** @description true if the box is sealed; false for a version from before the seal */
+                        sealed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    busAbilities: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    moduleName: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        moduleName: string;
+                        abilities: {
+                            id: string;
+                            name: string;
+                            description: string;
+                            isStream: boolean;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    busInspect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description such as card:get */
+                    abilityId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        meta: {
+                            id: string;
+                            moduleName: string;
+                            abilityName: string;
+                            description: string;
+                            inputSchema: Record<string, never>;
+                            outputSchema: Record<string, never>;
+                            /** @description the scope that a token needs */
+                            tags?: string[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    busList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        modules: {
+                            name: string;
+                            abilityCount: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    busSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description such as card:get */
+                    abilityId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        abilityId: string;
+                        inputSchema: Record<string, never>;
+                        outputSchema: Record<string, never>;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardAdd: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of the card; default: a new UUID, so that a repeated call adds a second card */
+                    card_id?: string;
+                    /** @description any JSON; if __type__ names a known class, the rules of that class apply */
+                    content: unknown;
+                    /** @description class of the content of a card that card:get returned; null: no class. __type__ is restored from this member. If it is present, project_id, author_id, created_at, expires_at, sealed: false and the type that card:get returned are accepted and change nothing */
+                    content_class?: string | null;
+                    /** @description accepted only with content_class, and ignored */
+                    project_id?: string;
+                    /** @description accepted only with content_class, and ignored */
+                    expires_at?: string;
+                    metadata?: Record<string, never>;
+                    tool_calls?: unknown[];
+                    /** @description id of the tool call whose result the card is */
+                    tool_call_id?: string;
+                    /** @description up to 512 bytes; stored in the metadata, as are role, step_id, trace_id, agent_turn_id and author_id */
+                    type?: string;
+                    role?: string;
+                    step_id?: string;
+                    trace_id?: string;
+                    agent_turn_id?: string;
+                    /** @description up to 512 bytes */
+                    author_id?: string;
+                    /** @description a time with an offset, such as 2025-01-02T03:04:05Z */
+                    created_at?: string;
+                    /** @description seconds until the card expires; 0 (default): the card does not expire */
+                    ttl_seconds?: number;
+                    /** @description true: the card can't be changed or deleted; with ttl_seconds it still expires */
+                    sealed?: boolean;
+                    /** @description true: if a card with the same id has other content or metadata, that is a conflict */
+                    strict?: boolean;
+                    /** @description true: if a card with the same id was deleted or has expired, the card is restored; false: that is an error */
+                    restore?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        card_id: string;
+                        /** @enum {unknown} */
+                        outcome: "inserted" | "unchanged" | "repaired" | "restored";
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardAddMany: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    cards: {
+                        /** @description id of the card; default: a new UUID, so that a repeated call adds a second card */
+                        card_id?: string;
+                        /** @description any JSON; if __type__ names a known class, the rules of that class apply */
+                        content: unknown;
+                        /** @description class of the content of a card that card:get returned; null: no class. __type__ is restored from this member. If it is present, project_id, author_id, created_at, expires_at, sealed: false and the type that card:get returned are accepted and change nothing */
+                        content_class?: string | null;
+                        /** @description accepted only with content_class, and ignored */
+                        project_id?: string;
+                        /** @description accepted only with content_class, and ignored */
+                        expires_at?: string;
+                        metadata?: Record<string, never>;
+                        tool_calls?: unknown[];
+                        /** @description id of the tool call whose result the card is */
+                        tool_call_id?: string;
+                        /** @description up to 512 bytes; stored in the metadata, as are role, step_id, trace_id, agent_turn_id and author_id */
+                        type?: string;
+                        role?: string;
+                        step_id?: string;
+                        trace_id?: string;
+                        agent_turn_id?: string;
+                        /** @description up to 512 bytes */
+                        author_id?: string;
+                        /** @description a time with an offset, such as 2025-01-02T03:04:05Z */
+                        created_at?: string;
+                        /** @description seconds until the card expires; 0 (default): the card does not expire */
+                        ttl_seconds?: number;
+                        /** @description true: the card can't be changed or deleted; with ttl_seconds it still expires */
+                        sealed?: boolean;
+                    }[];
+                    /** @description the same as in card:add, for all cards */
+                    strict?: boolean;
+                    /** @description the same as in card:add, for all cards */
+                    restore?: boolean;
+                    /** @description the value of sealed for cards that do not set it */
+                    sealed?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cards: {
+                            card_id: string;
+                            /** @enum {unknown} */
+                            outcome: "inserted" | "unchanged" | "repaired" | "restored";
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    card_ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cards: ({
+                            card_id: string;
+                            project_id: string;
+                            type: string;
+                            /** @description any JSON; if __type__ names a known class, __type__ is omitted, and content_class is the name of the class */
+                            content: unknown;
+                            created_at: string;
+                            author_id: string;
+                            metadata: Record<string, never>;
+                            tool_calls: unknown[] | null;
+                            tool_call_id: string | null;
+                            ttl_seconds: number | null;
+                            expires_at?: string | null;
+                            content_class?: string | null;
+                            sealed?: boolean;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        missing_ids: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardBoxes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a card */
+                    card_id: string;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        boxes: {
+                            /** Format: uuid */
+                            box_id: string;
+                            version: number;
+                            length: number;
+                            parent_ids: string[];
+                            created_at: string;
+                            updated_at: string;
+                            sealed: boolean;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardDelete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a card */
+                    card_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        card_id: string;
+                        /** @constant */
+                        deleted: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardFromEntry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description id of an entry */
+                    entry_id: string;
+                    /** @description id of the new card; default: a UUID made from the ids of the session and the entry */
+                    card_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        card_id: string;
+                        /** @enum {unknown} */
+                        outcome: "inserted" | "unchanged" | "repaired" | "restored";
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardGet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a card */
+                    card_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        card_id: string;
+                        project_id: string;
+                        type: string;
+                        /** @description any JSON; if __type__ names a known class, __type__ is omitted, and content_class is the name of the class */
+                        content: unknown;
+                        created_at: string;
+                        author_id: string;
+                        metadata: Record<string, never>;
+                        tool_calls: unknown[] | null;
+                        tool_call_id: string | null;
+                        ttl_seconds: number | null;
+                        expires_at?: string | null;
+                        content_class?: string | null;
+                        sealed?: boolean;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    type?: string;
+                    role?: string;
+                    step_id?: string;
+                    trace_id?: string;
+                    agent_turn_id?: string;
+                    /** @description only cards that are results of one of these tool calls */
+                    tool_call_ids?: string[];
+                    /** @description only cards whose metadata has these members with these values */
+                    meta?: {
+                        [key: string]: string;
+                    };
+                    /** @description a time with an offset, such as 2025-01-02T03:04:05Z */
+                    created_after?: string;
+                    /** @description a time with an offset, such as 2025-01-02T03:04:05Z */
+                    created_before?: string;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cards: ({
+                            card_id: string;
+                            project_id: string;
+                            type: string;
+                            /** @description any JSON; if __type__ names a known class, __type__ is omitted, and content_class is the name of the class */
+                            content: unknown;
+                            created_at: string;
+                            author_id: string;
+                            metadata: Record<string, never>;
+                            tool_calls: unknown[] | null;
+                            tool_call_id: string | null;
+                            ttl_seconds: number | null;
+                            expires_at?: string | null;
+                            content_class?: string | null;
+                            sealed?: boolean;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    cardRevisions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a card */
+                    card_id: string;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        revisions: {
+                            revision: number;
+                            replaced_at: string;
+                            card: {
+                                card_id: string;
+                                project_id: string;
+                                type: string;
+                                /** @description any JSON; if __type__ names a known class, __type__ is omitted, and content_class is the name of the class */
+                                content: unknown;
+                                created_at: string;
+                                author_id: string;
+                                metadata: Record<string, never>;
+                                tool_calls: unknown[] | null;
+                                tool_call_id: string | null;
+                                ttl_seconds: number | null;
+                                expires_at?: string | null;
+                                content_class?: string | null;
+                                sealed?: boolean;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgCallList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    taskId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        calls: {
+                            id: string;
+                            taskId: string;
+                            abilityName: string;
+                            /** @description JSON, as text */
+                            parameters: string;
+                            /** @enum {string} */
+                            status: "pending" | "in_progress" | "completed" | "failed";
+                            /** @description JSON, as text */
+                            details: string;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            createdAt: number;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            updatedAt: number;
+                            startMessageId: string;
+                            endMessageId?: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgCallSave: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    call: {
+                        id: string;
+                        taskId: string;
+                        abilityName: string;
+                        /** @description JSON, as text */
+                        parameters: string;
+                        /** @enum {string} */
+                        status: "pending" | "in_progress" | "completed" | "failed";
+                        /** @description JSON, as text */
+                        details: string;
+                        /** @description milliseconds since 1970; a fraction is cut off */
+                        createdAt: number;
+                        /** @description milliseconds since 1970; a fraction is cut off */
+                        updatedAt: number;
+                        startMessageId: string;
+                        endMessageId?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgMsgList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    taskId: string;
+                    /** @description default: all; a number below 1 counts as 1, and a fraction is cut off */
+                    limit?: number;
+                    /** @description number of rows to skip; a negative number counts as 0, and a fraction is cut off */
+                    offset?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        messages: {
+                            id: string;
+                            taskId: string;
+                            /** @enum {string} */
+                            role: "system" | "user" | "assistant";
+                            /** @description markdown */
+                            content: string;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            timestamp: number;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgMsgSave: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    message: {
+                        id: string;
+                        taskId: string;
+                        /** @enum {string} */
+                        role: "system" | "user" | "assistant";
+                        /** @description markdown */
+                        content: string;
+                        /** @description milliseconds since 1970; a fraction is cut off */
+                        timestamp: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        messageId: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgTaskGet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    taskId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        task: null | {
+                            id: string;
+                            parentTaskId?: string;
+                            /** @description absent: the task is unfinished; success, cancelled, failed or any other text: the task is finished */
+                            completionStatus?: string;
+                            /** @description reason why the task was cancelled; task:cancel sets this member, ldg:task:save ignores it in the input */
+                            cancelReason?: string;
+                            /** @description text of the first message of a user, if the query requests goals; ldg:task:save ignores this member */
+                            goal?: string;
+                            systemPrompt: string;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            createdAt: number;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            updatedAt: number;
+                            /** @description UUID of the box with the messages for the model; a save of a new task creates the box if it does not exist */
+                            boxId?: string;
+                            /** @description UUID of a box that the model reads before boxId */
+                            contextBoxId?: string;
+                            /** @description true: after an answer the task waits for the next message, instead of ending */
+                            router?: boolean;
+                            /**
+                             * @description running: a worker holds the task; waiting: the task is unfinished, and no worker holds it. failed: the completionStatus is failed, or failed: with a reason; completed: any other completionStatus. The ability ldg:task:save ignores this member
+                             * @enum {unknown}
+                             */
+                            state?: "running" | "waiting" | "failed" | "completed";
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgTaskQuery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description the string null selects unfinished tasks; null itself is an error */
+                    completionStatus?: string | null;
+                    parentTaskId?: string;
+                    /** @description only tasks created at this time or later, in milliseconds since 1970; a fraction is cut off */
+                    fromTime?: number;
+                    /** @description only tasks created at this time or earlier, in milliseconds since 1970; a fraction is cut off */
+                    toTime?: number;
+                    /**
+                     * @description running: a worker holds the task; waiting: the task is unfinished, and no worker holds it; failed: the completionStatus is failed, or failed: with a reason
+                     * @enum {unknown}
+                     */
+                    state?: "running" | "waiting" | "failed";
+                    /** @description true: each task has the member goal, if a user has sent a message to the task: the text of the first such message */
+                    goals?: boolean;
+                    /** @description maximum number of rows; values outside 1 to 1000 are clamped, and a fraction is cut off; default 100 */
+                    limit?: number;
+                    /** @description number of rows to skip; a negative number counts as 0, and a fraction is cut off */
+                    offset?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: {
+                            id: string;
+                            parentTaskId?: string;
+                            /** @description absent: the task is unfinished; success, cancelled, failed or any other text: the task is finished */
+                            completionStatus?: string;
+                            /** @description reason why the task was cancelled; task:cancel sets this member, ldg:task:save ignores it in the input */
+                            cancelReason?: string;
+                            /** @description text of the first message of a user, if the query requests goals; ldg:task:save ignores this member */
+                            goal?: string;
+                            systemPrompt: string;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            createdAt: number;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            updatedAt: number;
+                            /** @description UUID of the box with the messages for the model; a save of a new task creates the box if it does not exist */
+                            boxId?: string;
+                            /** @description UUID of a box that the model reads before boxId */
+                            contextBoxId?: string;
+                            /** @description true: after an answer the task waits for the next message, instead of ending */
+                            router?: boolean;
+                            /**
+                             * @description running: a worker holds the task; waiting: the task is unfinished, and no worker holds it. failed: the completionStatus is failed, or failed: with a reason; completed: any other completionStatus. The ability ldg:task:save ignores this member
+                             * @enum {unknown}
+                             */
+                            state?: "running" | "waiting" | "failed" | "completed";
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    ldgTaskSave: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    task: {
+                        id: string;
+                        parentTaskId?: string;
+                        /** @description absent: the task is unfinished; success, cancelled, failed or any other text: the task is finished */
+                        completionStatus?: string;
+                        /** @description reason why the task was cancelled; task:cancel sets this member, ldg:task:save ignores it in the input */
+                        cancelReason?: string;
+                        /** @description text of the first message of a user, if the query requests goals; ldg:task:save ignores this member */
+                        goal?: string;
+                        systemPrompt: string;
+                        /** @description milliseconds since 1970; a fraction is cut off */
+                        createdAt: number;
+                        /** @description milliseconds since 1970; a fraction is cut off */
+                        updatedAt: number;
+                        /** @description UUID of the box with the messages for the model; a save of a new task creates the box if it does not exist */
+                        boxId?: string;
+                        /** @description UUID of a box that the model reads before boxId */
+                        contextBoxId?: string;
+                        /** @description true: after an answer the task waits for the next message, instead of ending */
+                        router?: boolean;
+                        /**
+                         * @description running: a worker holds the task; waiting: the task is unfinished, and no worker holds it. failed: the completionStatus is failed, or failed: with a reason; completed: any other completionStatus. The ability ldg:task:save ignores this member
+                         * @enum {unknown}
+                         */
+                        state?: "running" | "waiting" | "failed" | "completed";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionAppend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    entries: components["schemas"]["NewEntry"][];
+                    /** @description if the session is at another version, nothing is changed */
+                    expected_version?: number;
+                    /** @description a repeated append with the same key appends nothing; with a key, every entry needs an id */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        version: number;
+                        entries: {
+                            entry_id: string;
+                            /** @enum {unknown} */
+                            outcome: "appended" | "unchanged";
+                            line: number;
+                            /** @description the reason why the entry is never part of a context */
+                            not_in_context?: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionBranchPoints: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionChildren: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description id of an entry of the session */
+                    entry_id: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionContext: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description default: the head */
+                    entry_id?: string;
+                    /** @description id of another entry; its context is compared with the context of entry_id */
+                    compare?: string;
+                    /**
+                     * @description default openai
+                     * @enum {string}
+                     */
+                    format?: "openai" | "anthropic" | "entries" | "messages";
+                    /**
+                     * @description on (default): known causes for which an API rejects messages are repaired, and the report lists the repairs
+                     * @enum {string}
+                     */
+                    repair?: "on" | "off";
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        entry_id: string | null;
+                        path_length: number;
+                        provider: string | null;
+                        model: string | null;
+                        thinking_level: string | null;
+                        format: string;
+                        /** @enum {unknown} */
+                        repair: "on" | "off";
+                        /** @description only in the format messages */
+                        metadata?: {
+                            sessionId: string;
+                            provider: string;
+                            model: string;
+                            /** @description milliseconds since 1970 */
+                            startTime: number | null;
+                        };
+                        system?: unknown[];
+                        messages: unknown[];
+                        digests: string[];
+                        report: Record<string, never>;
+                        comparison?: {
+                            entry_id: string;
+                            messages: number;
+                            /** @description index of the first message that differs; null: the contexts are equal */
+                            first_difference: number | null;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionCreate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /**
+                     * @description default: pi if a header or cwd is given, else the dialect of the entries that are appended
+                     * @enum {string}
+                     */
+                    dialect?: "plain" | "pi";
+                    /** @description the header of the session, for the dialect pi */
+                    header?: Record<string, never>;
+                    /** @description working directory in a new header for the dialect pi */
+                    cwd?: string;
+                    /** @description true: if the session exists, that is an error */
+                    strict?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        /** @enum {unknown} */
+                        outcome: "created" | "exists";
+                        version: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionDelete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        /** @constant */
+                        deleted: true;
+                        /** @description number of entries that this call removed */
+                        entries: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionDiff: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description id of an entry of the session */
+                    a: string;
+                    /** @description id of an entry of the session */
+                    b: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the last entry that both paths contain */
+                        common: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        } | null;
+                        a: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        b: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description true: no side has more entries than limit */
+                        complete: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionEntry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description id of an entry of the session */
+                    entry_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entry_id: string;
+                        parent_id: string | null;
+                        line: number;
+                        depth: number;
+                        type: string;
+                        role: string | null;
+                        label: string | null;
+                        size: number;
+                        missing_parent?: string;
+                        entry?: Record<string, never>;
+                        children?: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionFork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description default: the head */
+                    entry_id?: string;
+                    /** @description id of the new session; default: a new UUID */
+                    new_session_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description id of the new session */
+                        session_id: string;
+                        forked_from: string;
+                        entries: number;
+                        version: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionGet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        project_id: string;
+                        /** @enum {unknown} */
+                        dialect: "plain" | "pi" | null;
+                        name: string | null;
+                        header: Record<string, never> | null;
+                        forked_from: string | null;
+                        head_entry_id: string | null;
+                        entries: number;
+                        version: number;
+                        created_at: string;
+                        updated_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description id of an entry of the session */
+                    entry_id: string;
+                    /** @description if the head is another entry, nothing is changed; empty: the session must have no head */
+                    expected_head?: string;
+                    /** @description if the session is at another version, nothing is changed */
+                    expected_version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        head_entry_id: string;
+                        version: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionLabels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionLeaves: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sessions: {
+                            session_id: string;
+                            project_id: string;
+                            /** @enum {unknown} */
+                            dialect: "plain" | "pi" | null;
+                            name: string | null;
+                            header: Record<string, never> | null;
+                            forked_from: string | null;
+                            head_entry_id: string | null;
+                            entries: number;
+                            version: number;
+                            created_at: string;
+                            updated_at: string;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionPath: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description default: the head */
+                    entry_id?: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description id of the last entry of the path; null: the session is empty */
+                        entry_id: string | null;
+                        length: number;
+                        path: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    sessionTree: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of a session */
+                    session_id: string;
+                    /** @description also return the JSON of each entry whose JSON has at most this number of bytes; default: no JSON */
+                    lines?: number;
+                    /** @description maximum number of rows; values outside 1 to 500 are clamped; default 200 */
+                    limit?: number;
+                    /** @description next_cursor of the previous page */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            entry_id: string;
+                            parent_id: string | null;
+                            line: number;
+                            depth: number;
+                            type: string;
+                            role: string | null;
+                            label: string | null;
+                            size: number;
+                            missing_parent?: string;
+                            entry?: Record<string, never>;
+                            children?: number;
+                        }[];
+                        /** @description null: this is the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    taskActive: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description maximum number of rows; values outside 1 to 1000 are clamped, and a fraction is cut off; default 100 */
+                    limit?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: {
+                            id: string;
+                            parentTaskId?: string;
+                            goal: string;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            createdAt: number;
+                            /** @description milliseconds since 1970; a fraction is cut off */
+                            updatedAt: number;
+                            messageCount: number;
+                            /**
+                             * @description running: a worker holds the task; waiting: no worker holds it
+                             * @enum {unknown}
+                             */
+                            state: "running" | "waiting";
+                            /** @description box with the messages for the model */
+                            boxId?: string;
+                            /** @description box that the model reads before boxId */
+                            contextBoxId?: string;
+                            /** @description true: after an answer the task waits for the next message */
+                            router?: boolean;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    taskCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    taskId: string;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description false: the task does not exist or has ended */
+                        success: boolean;
+                        /** @description the reason of the failure */
+                        error?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    taskFinish: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    taskId: string;
+                    /** @description the completion status; default success */
+                    completionStatus?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description false: the task does not exist or has ended */
+                        success: boolean;
+                        /** @description the reason of the failure */
+                        error?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    taskSend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description id of the task */
+                    receiverId: string;
+                    /** @description text of the message; must not be only white space */
+                    message: string;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description false: the task does not exist or has ended */
+                        success: boolean;
+                        /** @description the reason of the failure */
+                        error?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["BrokenHttp"];
+        };
+    };
+    taskSpawn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the caller, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example agent-7
+                 */
+                "X-Caller-Id"?: components["parameters"]["CallerId"];
+                /**
+                 * @description The name of the call, for the server's access log: 1 to 512 visible ASCII characters and blanks.
+                 * @example call-1
+                 */
+                "X-Call-Id"?: components["parameters"]["CallId"];
+            };
+            path: {
+                /**
+                 * @description The project's id: 1 to 255 bytes of UTF-8 without control characters. Projects need not be created: the first write to a project is enough.
+                 * @example demo
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description An input that is valid by the ability's input schema. An empty body is accepted as `{}`. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description the goal, which becomes the first message of a user in the task; must not be only white space */
+                    goal: string;
+                    /** @description the parent task */
+                    parentTaskId?: string;
+                    /** @description the role and the instructions of the agent, which become the first message. If absent, null or blank, this text is saved: You are task ID., with the id of the task */
+                    systemPrompt?: string;
+                    /** @description UUID of the box with the messages for the model: a new one or one that exists; default: a new box */
+                    boxId?: string;
+                    /** @description UUID of a box that exists, which the model reads before boxId */
+                    contextBoxId?: string;
+                    /** @description true: after each answer the task waits for the next message, until task:finish or task:cancel ends it; default false */
+                    router?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description An output that is valid by the ability's output schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description A position in PostgreSQL's write-ahead log after the write, if the ability has written. */
+                    "Cardbox-Lsn"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        taskId: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["AbilityError"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["AbilityError"];
+            410: components["responses"]["AbilityError"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["Misdirected"];
+            422: components["responses"]["AbilityInput"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
