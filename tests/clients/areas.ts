@@ -86,11 +86,11 @@ test("sessions", async () => {
 });
 
 test("abilities and tasks", async () => {
-    const { taskId } = (await project.abilities.callRegistered("task:spawn", { goal: "wait" })) as { taskId: string };
+    const { taskId } = await project.abilities.call("task:spawn", { goal: "wait" });
     const events = project.task(taskId).events();
     assert.equal((await events.next()).value!.event, "message_complete");
     const second = (await events.next()).value!;
-    await project.abilities.callRegistered("task:cancel", { taskId, reason: "enough" });
+    await project.abilities.call("task:cancel", { taskId, reason: "enough" });
     assert.deepEqual((await collect(events)).map((event) => event.event), ["task_complete"]);
     const rest = await collect(project.task(taskId).events({ lastEventId: second.id! }));
     assert.deepEqual(rest.map((event) => event.event), ["task_complete"]);
@@ -136,8 +136,8 @@ test("lost answers and statuses", async () => {
     assert.equal((await box.append(["x"])).length, 1);
     assert.equal((await box.fork()).length, 1);
     assert((await box.delete()).deleted);
-    const spawn = await failure(p.abilities.callRegistered("task:spawn", { goal: "once" }));
+    const spawn = await failure(p.abilities.call("task:spawn", { goal: "once" }));
     assert.equal(spawn.errorCode, "unreachable");
-    const { tasks } = (await p.abilities.callRegistered("task:active", {})) as { tasks: unknown[] };
+    const { tasks } = await p.abilities.call("task:active", {});
     assert.equal(tasks.length, 1);
 });

@@ -127,6 +127,8 @@ def test_errors():
     missing = error_of(project().cards.get, "gone")
     assert (missing.status, missing.error_code, missing.message) == (404, "not_found", "card not found"), missing
     assert missing.request_id and str(missing) == "404 not_found: card not found"
+    project().session("talk").create("plain")
+    project().session("talk").append([{"id": "e", "type": "user", "content": "x"}])
     invalid = error_of(project().session("talk").append, {"type": "user"})
     assert invalid.status == 422 and invalid.error_code, invalid
     assert error_of(project().cards.list, limti=1).faults[0]["loc"] == ["query", "limti"]

@@ -4,101 +4,42 @@
 The cases of tests/clients/areas.ts are cases of this test. The compiler checks their types against the client's.
 """
 
-import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import client_test
-import npm
-from cardbox_test import Skip, once, server
+from cardbox_test import once, server
 
 FILES = os.path.join(cardbox_test.ROOT, "tests", "clients")
-TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
-NODE_TYPES = "@types/node@20.19.8"
-
-
-@once
-def manifest():
-    with open(os.path.join(client_test.TYPESCRIPT_CLIENT, "package.json"), encoding="utf-8") as text:
-        return json.load(text)
-
-
-@once
-def modules():
-    """The node_modules with the tools of the client."""
-    tools = [f"{name}@{version}" for name, version in manifest()["devDependencies"].items()]
-    try:
-        subprocess.run(["node", "--version"], check=True, capture_output=True)
-        return npm.install(TOOLS, *tools, NODE_TYPES)
-    except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
-        raise Skip(f"no packages of npm: {error}") from None
-
-
-def run_node(*command, **options):
-    return subprocess.run(["node", *command], capture_output=True, text=True, timeout=cardbox_test.WAIT_S, **options)
-
-
-def compile_project(folder, *options):
-    return run_node(os.path.join(modules(), "typescript", "lib", "tsc.js"), "-p", folder, *options)
-
-
-@once
-def package():
-    """A folder with the compiled client, and with packages that programs find from there."""
-    folder = cardbox_test.temp_dir()
-    found = os.path.join(folder, "node_modules", "cardbox")
-    os.makedirs(found)
-    shutil.copy(os.path.join(client_test.TYPESCRIPT_CLIENT, "package.json"), found)
-    done = compile_project(client_test.TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
-    assert done.returncode == 0, done.stdout
-    os.symlink(os.path.join(modules(), "@types"), os.path.join(folder, "node_modules", "@types"))
-    return folder
-
-
-def compile_programs(*sources):
-    """The folder of these compiled programs. The compiler is strict."""
-    folder = os.path.join(package(), f"programs-{len(os.listdir(package()))}")
-    os.makedirs(folder)
-    for source in sources:
-        shutil.copy(source, folder)
-    settings = {"compilerOptions": {"strict": True, "target": "es2022", "module": "nodenext", "types": ["node"], "noEmitOnError": True}}
-    for name, value in (("tsconfig.json", settings), ("package.json", {"type": "module"})):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
-            json.dump(value, text)
-    done = compile_project(folder)
-    assert done.returncode == 0, done.stdout
-    return folder
 
 
 @once
 def programs():
-    return compile_programs(os.path.join(FILES, "areas.ts"), os.path.join(FILES, "turns.ts"))
+    return client_test.compile_programs(os.path.join(FILES, "areas.ts"), os.path.join(FILES, "turns.ts"))
 
 
 def test_types_are_generated():
     """schema.ts is what openapi-typescript makes of the OpenAPI document."""
-    modules()
+    client_test.modules()
     target = os.path.join(cardbox_test.temp_dir(), "schema.ts")
-    words = manifest()["scripts"]["generate"].split()
+    words = client_test.manifest()["scripts"]["generate"].split()
     assert words[0] == "openapi-typescript" and words[-1] == "src/schema.ts"
-    done = run_node(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], target, cwd=client_test.TYPESCRIPT_CLIENT)
+    done = client_test.run_node(os.path.join(client_test.modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], target, cwd=client_test.TYPESCRIPT_CLIENT)
     assert done.returncode == 0, done.stdout + done.stderr
     with open(target, encoding="utf-8") as made, open(os.path.join(client_test.TYPESCRIPT_CLIENT, "src", "schema.ts"), encoding="utf-8") as file:
         assert made.read() == file.read(), "run `npm install && npm run generate` in openapi/clients/typescript, or copy " + target
 
 
 def test_no_dependencies():
-    assert "dependencies" not in manifest()
-    assert all(re.fullmatch(r"[\d.]+", version) for version in manifest()["devDependencies"].values())
+    assert "dependencies" not in client_test.manifest()
+    assert all(re.fullmatch(r"[\d.]+", version) for version in client_test.manifest()["devDependencies"].values())
 
 
 def test_mistakes_do_not_compile():
-    compile_programs(os.path.join(FILES, "rejected.ts"))
+    client_test.compile_programs(os.path.join(FILES, "rejected.ts"))
 
 
 class LossOfWrites(client_test.Proxy):
@@ -111,7 +52,7 @@ class LossOfWrites(client_test.Proxy):
 
 def test_areas():
     proxy = LossOfWrites(server().port)
-    done = run_node("--test-reporter=tap", os.path.join(programs(), "areas.js"),
+    done = client_test.run_node("--test-reporter=tap", os.path.join(programs(), "areas.js"),
                     env={**os.environ, "CARDBOX_URL": f"http://127.0.0.1:{server().port}", "CARDBOX_PROXY": proxy.url})
     reports = re.findall(r"(?m)^(not )?ok \d+ - (.*)\n((?:^  .*\n)*)", done.stdout)
     assert len(reports) == 7, done.stdout + done.stderr
@@ -126,7 +67,7 @@ def test_killed_server_in_the_middle_of_turns():
     names, turns = [f"typescript-{number}" for number in range(8)], 25
     compiled = programs()
     shaken = client_test.KilledServer()
-    done = run_node(os.path.join(compiled, "turns.js"), *names, env={**os.environ, "CARDBOX_URL": shaken.url, "TURNS": str(turns)})
+    done = client_test.run_node(os.path.join(compiled, "turns.js"), *names, env={**os.environ, "CARDBOX_URL": shaken.url, "TURNS": str(turns)})
     shaken.stop()
     assert done.returncode == 0, done.stderr
     assert shaken.kills >= 2, "the server was not killed in the middle"

@@ -1,17 +1,76 @@
 """What the tests of both clients share: a proxy that loses answers, a server that is killed, a model for agent loops."""
 
+import contextlib
 import http.server
 import json
 import os
+import shutil
 import socket
 import subprocess
+import sys
 import threading
 
 import cardbox_test
-from cardbox_test import WAIT_S, Server, at_end, dsn, free_port
+import npm
+from cardbox_test import WAIT_S, Server, Skip, at_end, dsn, free_port, once
 
 PYTHON_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "python")
 TYPESCRIPT_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "typescript")
+TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
+NODE_TYPES = "@types/node@20.19.8"
+
+
+@once
+def manifest():
+    with open(os.path.join(TYPESCRIPT_CLIENT, "package.json"), encoding="utf-8") as text:
+        return json.load(text)
+
+
+@once
+def modules():
+    """The node_modules with the tools of the client."""
+    tools = [f"{name}@{version}" for name, version in manifest()["devDependencies"].items()]
+    try:
+        subprocess.run(["node", "--version"], check=True, capture_output=True)
+        return npm.install(TOOLS, *tools, NODE_TYPES)
+    except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+        raise Skip(f"no packages of npm: {error}") from None
+
+
+def run_node(*command, **options):
+    return subprocess.run(["node", *command], capture_output=True, text=True, timeout=cardbox_test.WAIT_S, **options)
+
+
+def compile_project(folder, *options):
+    return run_node(os.path.join(modules(), "typescript", "lib", "tsc.js"), "-p", folder, *options)
+
+
+@once
+def package():
+    """A folder with the compiled client, and with packages that programs find from there."""
+    folder = cardbox_test.temp_dir()
+    found = os.path.join(folder, "node_modules", "cardbox")
+    os.makedirs(found)
+    shutil.copy(os.path.join(TYPESCRIPT_CLIENT, "package.json"), found)
+    done = compile_project(TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
+    assert done.returncode == 0, done.stdout
+    os.symlink(os.path.join(modules(), "@types"), os.path.join(folder, "node_modules", "@types"))
+    return folder
+
+
+def compile_programs(*sources):
+    """The folder of these compiled programs. The compiler is strict."""
+    folder = os.path.join(package(), f"programs-{len(os.listdir(package()))}")
+    os.makedirs(folder)
+    for source in sources:
+        shutil.copy(source, folder)
+    settings = {"compilerOptions": {"strict": True, "target": "es2022", "module": "nodenext", "types": ["node"], "noEmitOnError": True}}
+    for name, value in (("tsconfig.json", settings), ("package.json", {"type": "module"})):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
+            json.dump(value, text)
+    done = compile_project(folder)
+    assert done.returncode == 0, done.stdout
+    return folder
 
 
 class Proxy:
@@ -118,8 +177,9 @@ class LoopModel:
                 self.send_response(200 if self.path == "/v1/chat/completions" else 404)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                with contextlib.suppress(OSError):  # the loop was killed
+                    self.end_headers()
+                    self.wfile.write(answer)
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -137,34 +197,50 @@ class LoopModel:
 
 
 def check_loop(command, environment, count):
-    """Runs an agent loop twice with the same turn. The second run stores nothing. `count` returns the number of stored entries.
+    """Runs an agent loop twice with the same new turn. The second run stores nothing. Returns the loop's output.
 
-    `command`: the loop's command, without the arguments for the turn and the question. Returns its output.
+    `command`: the loop's command, without the arguments for the turn and the question. `count` returns the number of the
+    session's entries.
     """
-    model = LoopModel()
-    outputs, counts = [], []
+    model, before, outputs = LoopModel(), count(), []
     for _ in range(2):
-        done = subprocess.run([*command, "turn-1", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
+        done = subprocess.run([*command, f"turn-{model.url}", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
                               env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "MODEL_KEY": "none", **environment})
         assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
         outputs.append(done.stdout)
-        counts.append(count())
-    assert outputs[0] == outputs[1] and counts == [4, 4], (outputs, counts)
-    assert len(model.requests) == 2, len(model.requests)
+        assert count() == before + 4, (before, count(), outputs)
+    assert outputs[0] == outputs[1] and len(model.requests) == 2, (outputs, len(model.requests))
     return outputs[0]
 
 
 def check_killed_loop(command, environment, count):
-    """Kills an agent loop at each of its requests to the model, and starts it again. The turn is stored once."""
-    process = []
+    """Kills an agent loop at its first and at its third request to the model, and starts it again. The turn is stored once."""
+    process, before = [], count()
     model = LoopModel(on_request=lambda: process[0].kill() if len(model.requests) in (1, 3) else None)
     for _ in range(5):
-        process[:] = [subprocess.Popen([*command, "turn-1", "What time is it?"], stdout=subprocess.PIPE, text=True,
+        process[:] = [subprocess.Popen([*command, f"turn-{model.url}", "What time is it?"], stdout=subprocess.PIPE, text=True,
                                        env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", **environment})]
         output, _ = process[0].communicate(timeout=WAIT_S)
         if process[0].returncode == 0:
             break
-    assert output.startswith("The tool returned") and len(model.requests) == 4 and count() == 4, (output, count())
+    assert output.strip() and len(model.requests) == 4 and count() == before + 4, (output, count(), len(model.requests))
+
+
+def check_program(source, port, session=("demo", "chat")):
+    """Checks an agent loop of a guide: the text of a program, in TypeScript if it imports by `from "cardbox"`, else in Python."""
+    folder = cardbox_test.temp_dir()
+    typescript = 'from "cardbox"' in source
+    path = os.path.join(folder, "agent.ts" if typescript else "agent.py")
+    with open(path, "w", encoding="utf-8") as text:
+        text.write(source)
+    command = ["node", os.path.join(compile_programs(path), "agent.js")] if typescript else [sys.executable, "-B", path]
+
+    def count():
+        with cardbox_test.Client(port) as client:
+            answer = client.request("GET", cardbox_test.session_url(session[1], project=session[0]))
+        return answer.json()["entries"] if answer.status == 200 else 0
+    check_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
+    check_killed_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
 
 
 def entries_of(port, session):
