@@ -24,6 +24,8 @@ GENERIC = "/projects/{project_id}/abilities/{ability_id}"
 # the name of the schema in cardbox.yaml.
 TYPED = {
     "session:append": {"input/properties/entries/items": "NewEntry"},
+    "session:context": {"output/properties/messages/items": "ContextMessage"},
+    "box:context": {"output/properties/messages/items": "ContextMessage"},
 }
 
 
@@ -99,4 +101,5 @@ def main():
         TARGET.write_text(compact(), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

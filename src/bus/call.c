@@ -12,8 +12,9 @@ slice bus_faults(arena *memory, const schema_errors *faults)
 {
     buf items = BUF_INIT(SCHEMA_ERRORS_MAX * 6 * sizeof(schema_error));
     for (size_t i = 0; i < faults->count; i++) {
-        buf_printf(&items, "%s{\"type\":\"value_error\",\"loc\":[\"body\"%s],\"msg\":",
-                   i == 0 ? "" : ",", faults->list[i].steps);
+        buf_printf(&items,
+                   "%s{\"type\":\"value_error\",\"loc\":[\"body\"%s],\"msg\":", i == 0 ? "" : ",",
+                   faults->list[i].steps);
         buf_json_string(&items, slice_of(faults->list[i].message));
         buf_char(&items, '}');
     }

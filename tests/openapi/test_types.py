@@ -19,6 +19,7 @@ type Schemas = components["schemas"];
 declare function ability<A extends keyof Abilities>(name: A, input: Abilities[A]): void;
 declare function append(entry: Schemas["NewEntry"]): void;
 declare function card(card: Schemas["NewCard"]): void;
+declare const context: Schemas["SessionContext"];
 declare const error: Schemas["Error"];
 """
 GOOD = [
@@ -30,6 +31,11 @@ GOOD = [
     'append({ type: "assistant", toolCalls: [{ id: "c", name: "f", params: { a: 1 } }] });',
     'append({ type: "message", message: { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: "x" }] } });',
     'append({ type: "label", targetId: "e", label: "x", id: "l", parentId: null, timestamp: 1 });',
+    'card({ content: { __type__: "TextContent", text: "x" }, type: "task.instruction" });',
+    'card({ content: [1, null], type: "my.type" });',
+    'const said = { __type__: "ToolCallContent", tool_name: "f", arguments: {}, status: "called" } satisfies Schemas["ContentClass"];',
+    'if (context.format === "anthropic") for (const one of context.messages) one.content[0]?.type === "tool_use";',
+    'if (context.format === "openai") for (const one of context.messages) if (one.role === "tool") one.tool_call_id.length;',
     'const code: "validation_failed" | "not_found" extends typeof error.detail.error_code ? 1 : 0 = 1;',
     'const at: (string | number)[] | undefined = error.detail.faults?.[0]?.loc;',
 ]
@@ -44,6 +50,9 @@ BAD = [
     'append({ role: "user", content: "x" });',
     'append({ type: "message", message: { role: "toolResult", tool_call_id: "c", content: "x" } });',
     'append({ type: "assistant", toolCalls: [{ id: "c", name: "f", arguments: {} }] });',
+    '({ __type__: "TextContnt", text: "x" }) satisfies Schemas["ContentClass"];',
+    'if (context.format === "anthropic") for (const one of context.messages) one.role === "tool";',
+    'context.format === "xml";',
     'error.detail.error_code === "no_such_code";',
     'error.detail.faults?.[0]?.place;',
 ]

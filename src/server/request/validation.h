@@ -18,9 +18,9 @@ typedef enum validation_result {
     VALIDATION_OK,
     VALIDATION_MALFORMED, /* the body is not JSON, a member occurs twice, or an escape is broken;
                              `message` has the reason */
-    VALIDATION_FAULTS,   /* well-formed, but with invalid values or names; `items` has the faults,
-                            and validation_summary has them in words */
-    VALIDATION_TOO_MANY, /* the list `too_many` has more than `most` elements */
+    VALIDATION_FAULTS,    /* well-formed, but with invalid values or names; `items` has the faults,
+                             and validation_summary has them in words */
+    VALIDATION_TOO_MANY,  /* the list `too_many` has more than `most` elements */
     VALIDATION_NOMEM
 } validation_result;
 
