@@ -64,7 +64,8 @@ def compile_programs(*sources):
     os.makedirs(folder)
     for source in sources:
         shutil.copy(source, folder)
-    settings = {"compilerOptions": {"strict": True, "target": "es2022", "module": "nodenext", "types": ["node"], "noEmitOnError": True}}
+    settings = {"compilerOptions": {"strict": True, "target": "es2022", "module": "nodenext", "types": ["node"], "noEmitOnError": True,
+                                    "skipLibCheck": True}}
     for name, value in (("tsconfig.json", settings), ("package.json", {"type": "module"})):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
             json.dump(value, text)

@@ -2755,7 +2755,7 @@ export interface components {
              * @example agent.thought
              * @example tool.result
              */
-            type: string;
+            type: components["schemas"]["CardType"];
             /** @description Any JSON value. If the content has a known class, its member `__type__` is omitted, and `content_class` contains the class. If a card is written back with its `content_class`, `__type__` is restored. A ToolContent is returned as `{"data":{"tools":[...]}}`. */
             content: unknown;
             /**
@@ -2786,13 +2786,167 @@ export interface components {
             /** @description True if the card can't be changed or deleted. A sealed card with a lifetime still expires. */
             sealed: boolean;
         };
+        /** @description Any JSON value. The content of a class, named by its `__type__`, must obey the rules of that class. */
+        Content: components["schemas"]["ContentClass"] | {
+            [key: string]: unknown;
+        } | unknown[] | (string | number | boolean | null);
+        /** @description The content of one of the 13 classes. */
+        ContentClass: components["schemas"]["TextContent"] | components["schemas"]["JsonContent"] | components["schemas"]["FieldsSchemaContent"] | components["schemas"]["ToolContent"] | components["schemas"]["ToolCallContent"] | components["schemas"]["ToolResultContent"] | components["schemas"]["FileContent"] | components["schemas"]["ImageFileContent"] | components["schemas"]["PdfFileContent"] | components["schemas"]["TextFileContent"] | components["schemas"]["VideoFileContent"] | components["schemas"]["AudioFileContent"] | components["schemas"]["MultiFileContent"];
+        TextContent: {
+            /** @constant */
+            __type__: "TextContent";
+            text: string;
+        };
+        JsonContent: {
+            /** @constant */
+            __type__: "JsonContent";
+            data: {
+                [key: string]: unknown;
+            } | unknown[];
+        };
+        FieldsSchemaContent: {
+            /** @constant */
+            __type__: "FieldsSchemaContent";
+            fields: {
+                name: string;
+                description?: string | null;
+            }[];
+        };
+        ToolContent: {
+            /** @constant */
+            __type__: "ToolContent";
+            tools: {
+                [key: string]: unknown;
+            }[];
+        };
+        ToolCallContent: {
+            /** @constant */
+            __type__: "ToolCallContent";
+            tool_name: string;
+            arguments: {
+                [key: string]: unknown;
+            };
+            status: string;
+            target_subject?: string | null;
+        };
+        ToolResultContent: {
+            /** @constant */
+            __type__: "ToolResultContent";
+            /** @description If the status is `success`, `error` must be null, else an object. */
+            status: string;
+            /** @enum {string} */
+            after_execution: "suspend" | "terminate";
+            /** @description Any JSON value. */
+            result?: unknown;
+            error?: {
+                code: string;
+                message: string;
+            } | null;
+        };
+        FileContent: {
+            /** @constant */
+            __type__: "FileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+        };
+        ImageFileContent: {
+            /** @constant */
+            __type__: "ImageFileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+            width?: number | null;
+            height?: number | null;
+            format?: string | null;
+        };
+        PdfFileContent: {
+            /** @constant */
+            __type__: "PdfFileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+            page_count?: number | null;
+        };
+        TextFileContent: {
+            /** @constant */
+            __type__: "TextFileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+        };
+        VideoFileContent: {
+            /** @constant */
+            __type__: "VideoFileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+            duration_seconds?: number | null;
+            width?: number | null;
+            height?: number | null;
+            codec?: string | null;
+            bitrate?: number | null;
+        };
+        AudioFileContent: {
+            /** @constant */
+            __type__: "AudioFileContent";
+            uri: string;
+            checksum: string;
+            etag?: string | null;
+            size?: number | null;
+            content_type?: string | null;
+            expires_at?: string | null;
+            preview?: components["schemas"]["PreviewImage"] | null;
+            duration_seconds?: number | null;
+            codec?: string | null;
+            bitrate?: number | null;
+        };
+        MultiFileContent: {
+            /** @constant */
+            __type__: "MultiFileContent";
+            files: (components["schemas"]["FileContent"] | components["schemas"]["ImageFileContent"] | components["schemas"]["PdfFileContent"] | components["schemas"]["TextFileContent"] | components["schemas"]["VideoFileContent"] | components["schemas"]["AudioFileContent"])[];
+        };
+        PreviewImage: {
+            uri: string;
+            content_type?: string | null;
+            width?: number | null;
+            height?: number | null;
+            size?: number | null;
+            checksum?: string | null;
+            etag?: string | null;
+            source_frame_ts?: number | null;
+        };
+        /** @description A standard type of cards, or any other text. */
+        CardType: ("task.instruction" | "agent.thought" | "tool.call" | "task.deliverable" | "tool.result" | "sys.profile" | "sys.rendered_prompt" | "sys.tools" | "meta.parent_pointer" | "task.result_fields") | string;
+        /** @enum {string} */
+        ContentClassName: "TextContent" | "JsonContent" | "FieldsSchemaContent" | "ToolContent" | "ToolCallContent" | "ToolResultContent" | "FileContent" | "ImageFileContent" | "PdfFileContent" | "TextFileContent" | "VideoFileContent" | "AudioFileContent" | "MultiFileContent";
         /**
          * @description A card to write. An optional member that is null is treated as absent. The members `type`, `role`, `step_id`, `trace_id`, `agent_turn_id` and `author_id` become members of the metadata. If the metadata has a member of the same name, both values must be equal.
          *     A card with the member `content_class`, even if it is null, is a card as reads show it. Written back without changes, it is `unchanged`. In such a card `project_id`, `author_id`, `created_at` and `expires_at` are read-only and ignored, and `sealed: false` is treated as absent. The `type` must be the one that reads show for the metadata of the card: to change the type, change `metadata.type` and leave out `type`. The metadata is complete, so no role is added to it.
          */
         NewCard: {
             /** @description The class of the content of a card as reads show it. The `__type__` of this class is added to the content, and the member `data` around a ToolContent is removed. Null: the content has no class. */
-            content_class?: string | null;
+            content_class?: components["schemas"]["ContentClassName"] | null;
             /** @description Read-only; only with `content_class`. */
             project_id?: string | null;
             /** @description Read-only; only with `content_class`. */
@@ -2800,7 +2954,7 @@ export interface components {
             /** @description The card's id. An absent `card_id` becomes a new UUIDv7, and a repeated request creates another card. */
             card_id?: string | null;
             /** @description Any JSON value, up to 64 MiB and 128 levels. Reads return the same bytes, without normalization of numbers or white space, but omit the member `__type__` of a known content class. An object whose `__type__` names a known content class must obey the rules of that class. An absent optional field of a class counts as null. The classes and their required fields follow. TextContent: text. JsonContent: data. FieldsSchemaContent: fields. ToolContent: tools. ToolCallContent: tool_name, arguments, status. ToolResultContent: status, after_execution. FileContent, ImageFileContent, PdfFileContent, TextFileContent, VideoFileContent and AudioFileContent: uri, checksum. MultiFileContent: files. */
-            content: unknown;
+            content: components["schemas"]["Content"];
             tool_calls?: unknown[] | null;
             /** @description The id of the tool call to which the card belongs. An empty id is accepted only in a card with `content_class`. */
             tool_call_id?: string | null;
@@ -2809,7 +2963,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            type?: string | null;
+            type?: components["schemas"]["CardType"] | null;
             /** @description The role of the card. If the card and its metadata have no role and the type is a standard type, the role of that type is stored. */
             role?: string | null;
             step_id?: string | null;
@@ -3153,7 +3307,9 @@ export interface components {
         };
         /** @description An HTML page that describes the error for people. */
         Html: string;
-        BoxContext: {
+        /** @description The member `format` selects the schema of the messages. */
+        BoxContext: components["schemas"]["OpenaiBoxContext"] | components["schemas"]["AnthropicBoxContext"] | components["schemas"]["EntriesBoxContext"] | components["schemas"]["MessagesBoxContext"];
+        OpenaiBoxContext: {
             /** Format: uuid */
             box_id: string;
             version: number;
@@ -3171,20 +3327,200 @@ export interface components {
             }[];
             /** @description The ids from which the context was built whose card does not exist, was deleted or has expired, each once. */
             missing_card_ids: string[];
-            /** @enum {string} */
-            format: "openai" | "anthropic" | "entries" | "messages";
+            /** @constant */
+            format: "openai";
             /** @enum {string} */
             repair: "on" | "off";
             /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
-            system?: {
-                [key: string]: unknown;
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["OpenaiMessage"][];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+        };
+        AnthropicBoxContext: {
+            /** Format: uuid */
+            box_id: string;
+            version: number;
+            /** @description The number of ids in the box. */
+            length: number;
+            /** @description The number of ids of this box from which the context was built, including ids of missing cards. */
+            cards: number;
+            /** @description The further boxes, in the order of the parameters `then`. The member is absent if the request has no such parameter. */
+            then?: {
+                /** Format: uuid */
+                box_id: string;
+                version: number;
+                length: number;
+                cards: number;
             }[];
+            /** @description The ids from which the context was built whose card does not exist, was deleted or has expired, each once. */
+            missing_card_ids: string[];
+            /** @constant */
+            format: "anthropic";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["AnthropicMessage"][];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+        };
+        EntriesBoxContext: {
+            /** Format: uuid */
+            box_id: string;
+            version: number;
+            /** @description The number of ids in the box. */
+            length: number;
+            /** @description The number of ids of this box from which the context was built, including ids of missing cards. */
+            cards: number;
+            /** @description The further boxes, in the order of the parameters `then`. The member is absent if the request has no such parameter. */
+            then?: {
+                /** Format: uuid */
+                box_id: string;
+                version: number;
+                length: number;
+                cards: number;
+            }[];
+            /** @description The ids from which the context was built whose card does not exist, was deleted or has expired, each once. */
+            missing_card_ids: string[];
+            /** @constant */
+            format: "entries";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
             messages: {
                 [key: string]: unknown;
             }[];
             /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
             digests: string[];
             report: components["schemas"]["ContextReport"];
+        };
+        MessagesBoxContext: {
+            /** Format: uuid */
+            box_id: string;
+            version: number;
+            /** @description The number of ids in the box. */
+            length: number;
+            /** @description The number of ids of this box from which the context was built, including ids of missing cards. */
+            cards: number;
+            /** @description The further boxes, in the order of the parameters `then`. The member is absent if the request has no such parameter. */
+            then?: {
+                /** Format: uuid */
+                box_id: string;
+                version: number;
+                length: number;
+                cards: number;
+            }[];
+            /** @description The ids from which the context was built whose card does not exist, was deleted or has expired, each once. */
+            missing_card_ids: string[];
+            /** @constant */
+            format: "messages";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["PlainMessage"][];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+        };
+        /** @description A message of a context, in one of the four formats. */
+        ContextMessage: components["schemas"]["OpenaiMessage"] | components["schemas"]["AnthropicMessage"] | components["schemas"]["PlainMessage"] | {
+            [key: string]: unknown;
+        };
+        ContextText: {
+            /** @constant */
+            type: "text";
+            text: string;
+        };
+        /** @description A message of the format `openai`, chat completions. */
+        OpenaiMessage: {
+            /** @enum {string} */
+            role: "system" | "user";
+            content: string | (components["schemas"]["ContextText"] | components["schemas"]["OpenaiImage"])[];
+        } | {
+            /** @constant */
+            role: "assistant";
+            content: string | null;
+            tool_calls?: components["schemas"]["OpenaiCall"][];
+        } | {
+            /** @constant */
+            role: "tool";
+            tool_call_id: string;
+            content: string;
+        };
+        OpenaiImage: {
+            /** @constant */
+            type: "image_url";
+            image_url: {
+                url: string;
+            };
+        };
+        OpenaiCall: {
+            id: string;
+            /** @constant */
+            type: "function";
+            function: {
+                name: string;
+                /** @description The arguments as JSON text. */
+                arguments: string;
+            };
+        };
+        /** @description A message of the format `anthropic`. */
+        AnthropicMessage: {
+            /** @enum {string} */
+            role: "user" | "assistant";
+            content: components["schemas"]["AnthropicBlock"][];
+        };
+        AnthropicBlock: components["schemas"]["ContextText"] | components["schemas"]["AnthropicImage"] | {
+            /** @constant */
+            type: "thinking";
+            thinking: string;
+            signature: string;
+        } | {
+            /** @constant */
+            type: "redacted_thinking";
+            data: string;
+        } | {
+            /** @constant */
+            type: "tool_use";
+            id: string;
+            name: string;
+            input: {
+                [key: string]: unknown;
+            };
+        } | {
+            /** @constant */
+            type: "tool_result";
+            tool_use_id: string;
+            content: (components["schemas"]["ContextText"] | components["schemas"]["AnthropicImage"])[];
+            /** @constant */
+            is_error?: true;
+        };
+        AnthropicImage: {
+            /** @constant */
+            type: "image";
+            source: {
+                /** @constant */
+                type: "url";
+                url: string;
+            } | {
+                /** @constant */
+                type: "base64";
+                media_type: string;
+                data: string;
+            };
+        };
+        /** @description A message of the format `messages`. */
+        PlainMessage: {
+            /** @enum {string} */
+            role: "user" | "assistant" | "tool";
+            content: string;
+            toolCalls?: components["schemas"]["EntryCall"][];
+            toolCallId?: string;
         };
         /** @description The repairs that make the messages acceptable to the APIs. The stored entries and cards are not changed. */
         ContextReport: {
@@ -3638,7 +3974,9 @@ export interface components {
             entries: number;
             version: number;
         };
-        SessionContext: {
+        /** @description The member `format` selects the schema of the messages. */
+        SessionContext: components["schemas"]["OpenaiSessionContext"] | components["schemas"]["AnthropicSessionContext"] | components["schemas"]["EntriesSessionContext"] | components["schemas"]["MessagesSessionContext"];
+        OpenaiSessionContext: {
             session_id: string;
             /** @description The id of the entry at which the context ends; null if the session has no head. */
             leaf: string | null;
@@ -3649,10 +3987,6 @@ export interface components {
             /** @description The last model that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
             model: string | null;
             thinking_level: string | null;
-            /** @enum {string} */
-            format: "openai" | "anthropic" | "entries" | "messages";
-            /** @enum {string} */
-            repair: "on" | "off";
             /** @description Present in the format `messages`. */
             metadata?: {
                 sessionId: string;
@@ -3663,13 +3997,135 @@ export interface components {
                 /** @description The timestamp of the session's header, or of the root of the path, in milliseconds since 1970; null if it is unknown. A timestamp that was sent as a number is not changed. */
                 startTime: number | null;
             };
+            /** @constant */
+            format: "openai";
+            /** @enum {string} */
+            repair: "on" | "off";
             /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
-            system?: {
-                [key: string]: unknown;
-            }[];
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["OpenaiMessage"][];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+            /** @description Present if the request has the parameter `compare`. */
+            comparison?: {
+                leaf: string;
+                /** @description The number of messages in the context of `compare`. */
+                messages: number;
+                /** @description The number of the first message that differs, from 0; null if the contexts are equal. */
+                first_difference: number | null;
+            };
+        };
+        AnthropicSessionContext: {
+            session_id: string;
+            /** @description The id of the entry at which the context ends; null if the session has no head. */
+            leaf: string | null;
+            /** @description The number of entries on the path from the root to `leaf`. */
+            path_length: number;
+            /** @description The last provider that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            provider: string | null;
+            /** @description The last model that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            model: string | null;
+            thinking_level: string | null;
+            /** @description Present in the format `messages`. */
+            metadata?: {
+                sessionId: string;
+                /** @description The last provider that the path names; `unknown` if there is none. */
+                provider: string;
+                /** @description The last model that the path names; `unknown` if there is none. */
+                model: string;
+                /** @description The timestamp of the session's header, or of the root of the path, in milliseconds since 1970; null if it is unknown. A timestamp that was sent as a number is not changed. */
+                startTime: number | null;
+            };
+            /** @constant */
+            format: "anthropic";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["AnthropicMessage"][];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+            /** @description Present if the request has the parameter `compare`. */
+            comparison?: {
+                leaf: string;
+                /** @description The number of messages in the context of `compare`. */
+                messages: number;
+                /** @description The number of the first message that differs, from 0; null if the contexts are equal. */
+                first_difference: number | null;
+            };
+        };
+        EntriesSessionContext: {
+            session_id: string;
+            /** @description The id of the entry at which the context ends; null if the session has no head. */
+            leaf: string | null;
+            /** @description The number of entries on the path from the root to `leaf`. */
+            path_length: number;
+            /** @description The last provider that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            provider: string | null;
+            /** @description The last model that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            model: string | null;
+            thinking_level: string | null;
+            /** @description Present in the format `messages`. */
+            metadata?: {
+                sessionId: string;
+                /** @description The last provider that the path names; `unknown` if there is none. */
+                provider: string;
+                /** @description The last model that the path names; `unknown` if there is none. */
+                model: string;
+                /** @description The timestamp of the session's header, or of the root of the path, in milliseconds since 1970; null if it is unknown. A timestamp that was sent as a number is not changed. */
+                startTime: number | null;
+            };
+            /** @constant */
+            format: "entries";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
             messages: {
                 [key: string]: unknown;
             }[];
+            /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
+            digests: string[];
+            report: components["schemas"]["ContextReport"];
+            /** @description Present if the request has the parameter `compare`. */
+            comparison?: {
+                leaf: string;
+                /** @description The number of messages in the context of `compare`. */
+                messages: number;
+                /** @description The number of the first message that differs, from 0; null if the contexts are equal. */
+                first_difference: number | null;
+            };
+        };
+        MessagesSessionContext: {
+            session_id: string;
+            /** @description The id of the entry at which the context ends; null if the session has no head. */
+            leaf: string | null;
+            /** @description The number of entries on the path from the root to `leaf`. */
+            path_length: number;
+            /** @description The last provider that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            provider: string | null;
+            /** @description The last model that the path names; null if there is none. In the format `messages`, `metadata` has `unknown` instead of null. */
+            model: string | null;
+            thinking_level: string | null;
+            /** @description Present in the format `messages`. */
+            metadata?: {
+                sessionId: string;
+                /** @description The last provider that the path names; `unknown` if there is none. */
+                provider: string;
+                /** @description The last model that the path names; `unknown` if there is none. */
+                model: string;
+                /** @description The timestamp of the session's header, or of the root of the path, in milliseconds since 1970; null if it is unknown. A timestamp that was sent as a number is not changed. */
+                startTime: number | null;
+            };
+            /** @constant */
+            format: "messages";
+            /** @enum {string} */
+            repair: "on" | "off";
+            /** @description The system prompt in the formats `anthropic` and `messages`. The member `system` is absent in other formats, or if there is no system prompt. */
+            system?: components["schemas"]["ContextText"][];
+            messages: components["schemas"]["PlainMessage"][];
             /** @description One digest for each message: a hash of the system prompt and all messages up to and including this message. If two contexts in the same format have an equal digest, their messages up to this digest are equal. If the digests are equal, a model's prompt cache can be used for these messages. */
             digests: string[];
             report: components["schemas"]["ContextReport"];
@@ -6409,7 +6865,7 @@ export interface operations {
                         /** @enum {unknown} */
                         repair: "on" | "off";
                         system?: unknown[];
-                        messages: unknown[];
+                        messages: components["schemas"]["ContextMessage"][];
                         digests: string[];
                         report: Record<string, never>;
                     };
@@ -9027,7 +9483,7 @@ export interface operations {
                             startTime: number | null;
                         };
                         system?: unknown[];
-                        messages: unknown[];
+                        messages: components["schemas"]["ContextMessage"][];
                         digests: string[];
                         report: Record<string, never>;
                         comparison?: {
