@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
+import client_test  # noqa: E402
 from cardbox_test import WAIT_S  # noqa: E402
 
 README_BYTES_MAX = 10000
@@ -137,6 +138,11 @@ def run_program(dev, program):
     assert outputs[0] == outputs[1], outputs
 
 
+def run_loop(dev, program):
+    """An agent loop runs, and is killed and started again, with a model of the test's own."""
+    client_test.check_program(here(program, dev), dev.port)
+
+
 def run_agents(dev, tools):
     """The worker starts with the tools file, and its commands are there."""
     path = os.path.join(cardbox_test.temp_dir(), "tools.json")
@@ -160,6 +166,9 @@ def examples(guide):
     """(title, function, text) of each example of a guide."""
     for block in marked_blocks(guide):
         yield block.strip().splitlines()[0][:70], run_block, block
+    for part in re.findall(r"<!-- run -->(.*?)<!-- /run -->", guide, re.S):
+        for language, program in re.findall(r"```(ts|python)\n(.*?)```", part, re.S):
+            yield f"an agent loop ({language})", run_loop, program
     for program in re.findall(r"```c\n(.*?)```", guide, re.S):
         yield "a C program", run_program, program
     for tools in re.findall(r'```json\n({"tools".*?)```', guide, re.S):

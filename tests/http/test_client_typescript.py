@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The client in TypeScript (openapi/clients/typescript) with the real server, which is also killed in the middle of turns.
+
+The cases of tests/clients/areas.ts are cases of this test. The compiler checks their types against the client's.
+"""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+import client_test
+from cardbox_test import once, server
+
+FILES = os.path.join(cardbox_test.ROOT, "tests", "clients")
+
+
+@once
+def programs():
+    return client_test.compile_programs(*(os.path.join(FILES, name) for name in ("areas.ts", "turns.ts", "rejected.ts")))
+
+
+def test_types_are_generated():
+    """schema.ts is what openapi-typescript makes of the OpenAPI document."""
+    client_test.modules()
+    target = os.path.join(cardbox_test.temp_dir(), "schema.ts")
+    words = client_test.manifest()["scripts"]["generate"].split()
+    assert words[0] == "openapi-typescript" and words[-1] == "src/schema.ts"
+    done = client_test.run_node(os.path.join(client_test.modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], target, cwd=client_test.TYPESCRIPT_CLIENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with open(target, encoding="utf-8") as made, open(os.path.join(client_test.TYPESCRIPT_CLIENT, "src", "schema.ts"), encoding="utf-8") as file:
+        assert made.read() == file.read(), "run `npm install && npm run generate` in openapi/clients/typescript, or copy " + target
+
+
+def test_no_dependencies():
+    assert "dependencies" not in client_test.manifest()
+    assert all(re.fullmatch(r"[\d.]+", version) for version in client_test.manifest()["devDependencies"].values())
+
+
+def test_mistakes_do_not_compile():
+    """The programs compile, although each marked line of rejected.ts is an error."""
+    with open(os.path.join(FILES, "rejected.ts"), encoding="utf-8") as text:
+        assert text.read().count("// @ts-expect-error") == 5
+    programs()
+
+
+class LossOfWrites(client_test.Proxy):
+    """Loses the first answer to each write: a request that it has not seen directly before."""
+
+    def on_request(self, line):
+        previous = self.requests[-1] if self.requests else ""
+        self.lose = 1 if line != previous and not line.startswith("GET") and not line.endswith("active") else 0
+
+
+def test_areas():
+    proxy = LossOfWrites(server().port)
+    done = client_test.run_node("--test-reporter=tap", os.path.join(programs(), "areas.js"),
+                    env={**os.environ, "CARDBOX_URL": f"http://127.0.0.1:{server().port}", "CARDBOX_PROXY": proxy.url})
+    reports = re.findall(r"(?m)^(not )?ok \d+ - (.*)\n((?:^  .*\n)*)", done.stdout)
+    assert len(reports) == 7, done.stdout + done.stderr
+
+    def check(failed, why):
+        assert not failed, why
+    for failed, name, why in reports:
+        yield name, lambda failed=failed, why=why: check(failed, why)
+
+
+def test_killed_server_in_the_middle_of_turns():
+    names, turns = [f"typescript-{number}" for number in range(8)], 25
+    compiled = programs()
+    shaken = client_test.KilledServer()
+    done = client_test.run_node(os.path.join(compiled, "turns.js"), *names, env={**os.environ, "CARDBOX_URL": shaken.url, "TURNS": str(turns)})
+    shaken.stop()
+    assert done.returncode == 0, done.stderr
+    assert shaken.kills >= 2, "the server was not killed in the middle"
+    client_test.check_turns(shaken.port, names, turns)
+    shared = [entry["content"] for entry in client_test.entries_of(shaken.port, "shared")]
+    for name in names:
+        assert [one for one in shared if one.startswith(name + " ")] == [f"{name} {n}" for n in range(turns)]
+
+
+if __name__ == "__main__":
+    cardbox_test.main(globals())

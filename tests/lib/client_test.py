@@ -1,0 +1,259 @@
+"""What the tests of both clients share: a proxy that loses answers, a server that is killed, a model for agent loops."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+
+import cardbox_test
+import npm
+from cardbox_test import WAIT_S, Server, Skip, at_end, dsn, free_port, once
+
+PYTHON_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "python")
+TYPESCRIPT_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "typescript")
+TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
+NODE_TYPES = "@types/node@20.19.8"
+
+
+@once
+def manifest():
+    with open(os.path.join(TYPESCRIPT_CLIENT, "package.json"), encoding="utf-8") as text:
+        return json.load(text)
+
+
+@once
+def modules():
+    """The node_modules with the tools of the client."""
+    tools = [f"{name}@{version}" for name, version in manifest()["devDependencies"].items()]
+    try:
+        subprocess.run(["node", "--version"], check=True, capture_output=True)
+        return npm.install(TOOLS, *tools, NODE_TYPES)
+    except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+        raise Skip(f"no packages of npm: {error}") from None
+
+
+def run_node(*command, **options):
+    return subprocess.run(["node", *command], capture_output=True, text=True, timeout=cardbox_test.WAIT_S, **options)
+
+
+def compile_project(folder, *options):
+    return run_node(os.path.join(modules(), "typescript", "lib", "tsc.js"), "-p", folder, *options)
+
+
+@once
+def package():
+    """A folder with the compiled client, and with packages that programs find from there."""
+    folder = cardbox_test.temp_dir()
+    found = os.path.join(folder, "node_modules", "cardbox")
+    os.makedirs(found)
+    shutil.copy(os.path.join(TYPESCRIPT_CLIENT, "package.json"), found)
+    done = compile_project(TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
+    assert done.returncode == 0, done.stdout
+    os.symlink(os.path.join(modules(), "@types"), os.path.join(folder, "node_modules", "@types"))
+    return folder
+
+
+def compile_programs(*sources):
+    """The folder of these compiled programs. The compiler is strict."""
+    folder = os.path.join(package(), f"programs-{len(os.listdir(package()))}")
+    os.makedirs(folder)
+    for source in sources:
+        shutil.copy(source, folder)
+    settings = {"compilerOptions": {"strict": True, "target": "es2022", "module": "nodenext", "types": ["node"], "noEmitOnError": True,
+                                    "skipLibCheck": True}}
+    for name, value in (("tsconfig.json", settings), ("package.json", {"type": "module"})):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
+            json.dump(value, text)
+    done = compile_project(folder)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+class Proxy:
+    """Passes each request on to the server, on a connection of its own, and loses some answers.
+
+    `lose`: the number of next answers that are dropped after the server has sent them. `statuses`: the statuses, with a
+    Retry-After in seconds or None, of the next answers, which do not come from the server. `requests`: the first
+    line of each request.
+    """
+
+    def __init__(self, port):
+        self.target = port
+        self.lose = 0
+        self.statuses = []
+        self.requests = []
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def handle_one(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                proxy.on_request(f"{self.command} {self.path}")
+                proxy.requests.append(f"{self.command} {self.path}")
+                if proxy.statuses:
+                    status, after = proxy.statuses.pop(0)
+                    self._answer(status, {} if after is None else {"Retry-After": str(after)}, b"not of CardBox")
+                    return
+                headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+                with cardbox_test.Client(proxy.target) as client:
+                    answer = client.request(self.command, self.path, body or None, headers)
+                if proxy.lose > 0:
+                    proxy.lose -= 1
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                self._answer(answer.status, {"Content-Type": answer.header("Content-Type", "")}, answer.body)
+
+            do_GET = do_POST = do_PUT = do_DELETE = handle_one
+
+            def _answer(self, status, headers, body):
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        at_end(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def on_request(self, line):
+        """Called with the first line of each request."""
+
+
+class KilledServer:
+    """A server that is killed up to five times, and each time started again at the same port, until `stop`."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.server = Server(dsn(), port=self.port)
+        self.kills = 0
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        while self.kills < 5 and not self.stopping.wait(0.3):
+            self.server.kill()
+            self.kills += 1
+            self.server = Server(dsn(), port=self.port)
+
+    def stop(self):
+        self.stopping.set()
+        self.thread.join(WAIT_S)
+        self.server.await_ready()
+
+
+class LoopModel:
+    """A model for agent loops, as chat completions without streaming: it calls the first tool, then answers with its result.
+
+    `on_request` is called before each answer.
+    """
+
+    def __init__(self, on_request=lambda: None):
+        self.requests = []
+        model = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                model.requests.append(body)
+                on_request()
+                answer = json.dumps({"choices": [{"message": model.answer(body)}]}).encode()
+                self.send_response(200 if self.path == "/v1/chat/completions" else 404)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                with contextlib.suppress(OSError):  # the loop was killed
+                    self.end_headers()
+                    self.wfile.write(answer)
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        at_end(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def answer(self, body):
+        last = body["messages"][-1]
+        if last["role"] == "tool":
+            return {"role": "assistant", "content": f"The tool returned {last['content']}."}
+        call = {"id": f"call_{len(body['messages'])}", "type": "function",
+                "function": {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def check_loop(command, environment, count):
+    """Runs an agent loop twice with the same new turn. The second run stores nothing. Returns the loop's output.
+
+    `command`: the loop's command, without the arguments for the turn and the question. `count` returns the number of the
+    session's entries.
+    """
+    model, before, outputs = LoopModel(), count(), []
+    for _ in range(2):
+        done = subprocess.run([*command, f"turn-{model.url}", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
+                              env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "MODEL_KEY": "none", **environment})
+        assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
+        outputs.append(done.stdout)
+        assert count() == before + 4, (before, count(), outputs)
+    assert outputs[0] == outputs[1] and len(model.requests) == 2, (outputs, len(model.requests))
+    return outputs[0]
+
+
+def check_killed_loop(command, environment, count):
+    """Kills an agent loop at its first and at its third request to the model, and starts it again. The turn is stored once."""
+    process, before = [], count()
+    model = LoopModel(on_request=lambda: process[0].kill() if len(model.requests) in (1, 3) else None)
+    for _ in range(5):
+        process[:] = [subprocess.Popen([*command, f"turn-{model.url}", "What time is it?"], stdout=subprocess.PIPE, text=True,
+                                       env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", **environment})]
+        output, _ = process[0].communicate(timeout=WAIT_S)
+        if process[0].returncode == 0:
+            break
+    assert output.strip() and len(model.requests) == 4 and count() == before + 4, (output, count(), len(model.requests))
+
+
+def check_program(source, port, session=("demo", "chat")):
+    """Checks an agent loop of a guide: the text of a program, in TypeScript if it imports by `from "cardbox"`, else in Python."""
+    folder = cardbox_test.temp_dir()
+    typescript = 'from "cardbox"' in source
+    path = os.path.join(folder, "agent.ts" if typescript else "agent.py")
+    with open(path, "w", encoding="utf-8") as text:
+        text.write(source)
+    command = ["node", os.path.join(compile_programs(path), "agent.js")] if typescript else [sys.executable, "-B", path]
+
+    def count():
+        with cardbox_test.Client(port) as client:
+            answer = client.request("GET", cardbox_test.session_url(session[1], project=session[0]))
+        return answer.json()["entries"] if answer.status == 200 else 0
+    check_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
+    check_killed_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
+
+
+def entries_of(port, session):
+    """The JSON of all entries of a session of the project p, in the order of their lines."""
+    with cardbox_test.Client(port) as client:
+        text = client.request("GET", cardbox_test.session_url(session, "export")).body
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def check_turns(port, project_sessions, turns):
+    """Each session has the entries of its turns exactly once, in order, as one chain."""
+    for session in project_sessions:
+        found = entries_of(port, session)
+        assert [entry["content"] for entry in found] == [f"{session} {n}" for n in range(turns)], (session, found[-3:])
+        assert [entry.get("parentId") for entry in found[1:]] == [entry["id"] for entry in found[:-1]], session
