@@ -124,8 +124,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
     const char *details, bool success, const char *parent, cardbox_error *err);
 
 /**
- * Appends an entry of any type. An entry of an unknown type is stored without a warning, and is
- * never part of a context.
+ * Appends an entry of any type. An entry of an unknown type is stored, and is never part of a
+ * context. A misspelt member is an error, as in cardbox_session_append.
  *
  * @param writer  a writer
  * @param json    an entry as for cardbox_session_append; if it has no parentId, its parent is the
