@@ -91,7 +91,7 @@ def test_other_members_are_stored():
                   {"type": "tool", "id": "b", "name": "x", "params": {"tool_call_id": 1}},
                   {"type": "metadata", "id": "m", "toolcallid": 1, "conten": 2},
                   user("c", content=[block, {"type": "text", "text": "x"}])) == [("c", "unknown_block")]
-    stored = server().get(url("others", "entries/c")).body.decode()
+    stored = server().get(url("others", "entries", "c")).body.decode()
     assert '"mime_type": "text/plain", "titel": "x"' in stored, stored
 
 
