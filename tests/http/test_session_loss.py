@@ -252,5 +252,19 @@ def test_images_with_escaped_slashes():
     assert messages("slashes", "anthropic")[0]["content"] == [BY_ANTHROPIC, BY_SOURCE]
 
 
+def test_images_become_images_of_pi():
+    create("to-pi")
+    text = {"type": "text", "text": "look"}
+    assert append("to-pi", user("a", content=[text, BY_DATA_URL, BY_ANTHROPIC]), user("b", content=[text, BY_URL])) == []
+    answer = server().get(url("to-pi", "export") + "?dialect=pi")
+    _, first, second = [json.loads(line) for line in answer.body.decode().splitlines()]
+    assert first["message"]["content"] == [text, BY_PI, BY_PI], first
+    assert second["type"] == "custom" and second["plain"][0]["content"] == [text, BY_URL], second
+    again = server().request("POST", url("from-pi", "import"), answer.body, {"Content-Type": "application/x-ndjson"})
+    assert again.status == 200, again
+    back = server().get(url("from-pi", "export") + "?dialect=plain").body
+    assert back == server().get(url("to-pi", "export")).body, back
+
+
 if __name__ == "__main__":
     cardbox_test.main()

@@ -147,8 +147,8 @@ typedef struct context_block {
  * or https URL. */
 bool context_next_block(context_block *out, scan_walk *walk, context_role role);
 
-/* Adds content: the elements of an array as blocks, or any other value as a text. A block that can't be sent in this message is left out and reported as
- * CONTEXT_DROPPED_BLOCK. */
+/* Adds content: the elements of an array as blocks, or any other value as a text. A block that
+ * can't be sent in this message is left out and reported as CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);
 
 /* Adds a call to an assistant's message. If `id` is no string or empty, an id is made. */

@@ -128,8 +128,8 @@ static bool read_block(context_part *out, context_role role, const scan_value *f
 bool context_next_block(context_block *out, scan_walk *walk, context_role role)
 {
     static const char *const NAMES[BLOCK_MEMBERS] = {
-        "type", "text", "thinking", "thinkingSignature", "redacted",  "data",
-        "mimeType", "id", "name", "arguments", "image_url", "source",
+        "type",     "text", "thinking", "thinkingSignature", "redacted",  "data",
+        "mimeType", "id",   "name",     "arguments",         "image_url", "source",
     };
     scan_value found[BLOCK_MEMBERS];
 

@@ -65,7 +65,7 @@ static session_reason reason_of(bool has_failed, int64_t results, int64_t calls)
 /* --- in the batch --- */
 
 /* Returns true if the database can find this JSON string, the id of a call, in the JSON of another
- * entry: all programs write these characters in the same way. */
+ * entry: no program escapes these characters. */
 static bool is_simple(slice token)
 {
     slice inside = scan_inside(token);
@@ -174,8 +174,8 @@ static session_reason final_reason(const pending_line *line, const store_rows *r
         return SESSION_NO_CALL;
     if (rows_null(rows, row, COLUMN_CONTENT))
         return reason;
-    session_reason found = reason_in(rows_text(rows, row, COLUMN_CONTENT), line,
-                                     rows_int8(rows, row, COLUMN_RESULTS));
+    session_reason found =
+        reason_in(rows_text(rows, row, COLUMN_CONTENT), line, rows_int8(rows, row, COLUMN_RESULTS));
     return found != SESSION_SHOWN ? found : reason;
 }
 

@@ -59,20 +59,20 @@ typedef struct pending_line {
                      REF_HEAD */
     /* number, from 1, of an earlier line of the batch with this id; 0: none */
     int32_t duplicate_of;
-    slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
-    slice role, sets;    /* see session_role_shown and session_entry_sets */
-    slice target;        /* a label's target, or the first entry that a compaction keeps */
-    bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
-    int64_t index;       /* line number of the first kept entry, from 0; negative: not known */
-    slice label;         /* JSON: the label or name that the entry sets */
-    bool has_time;       /* appends: the database adds time_ms as the timestamp of the entry */
-    int64_t time_ms;     /* milliseconds since 1970 */
+    slice type;       /* type of the entry; of a header: "session"; ptr NULL: neither */
+    slice role, sets; /* see session_role_shown and session_entry_sets */
+    slice target;     /* a label's target, or the first entry that a compaction keeps */
+    bool has_index;   /* the entry is a compaction that names its first kept entry by an index */
+    int64_t index;    /* line number of the first kept entry, from 0; negative: not known */
+    slice label;      /* JSON: the label or name that the entry sets */
+    bool has_time;    /* appends: the database adds time_ms as the timestamp of the entry */
+    int64_t time_ms;  /* milliseconds since 1970 */
     session_reason reason;
     int32_t look_from; /* appends: the database looks for `look_for`, the id of a result's call as a
                           JSON string, above the entry with this number in the batch; 0: it does
                           not */
     slice look_for;
-    int32_t results; /* number of results of this call in the batch that precede the entry */
+    int32_t results;     /* number of results of this call in the batch that precede the entry */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
@@ -142,7 +142,8 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of STATEMENT_session_append. */
+/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of
+ * STATEMENT_session_append. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 void session_append_params(params *p, const session_batch *batch);
