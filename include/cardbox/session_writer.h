@@ -154,6 +154,19 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
                                                                    cardbox_error *err);
 
 /**
+ * Returns the entries of the batches sent so far that no context will show.
+ *
+ * @param writer  a writer
+ * @return a JSON array of {"entry_id", "reason"}, with the reasons of cardbox_session_append, to be
+ * freed with cardbox_free; in the ordinary case "[]". The array has at most 1 MiB: lists of further
+ * batches are left out. NULL: out of memory
+ *
+ * Thread safety: only one thread at a time may use a writer or a scan.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK char *cardbox_session_writer_not_in_context(
+    const cardbox_session_writer *writer);
+
+/**
  * Sends the remaining entries and frees the writer, even if sending fails.
  *
  * @param writer  a writer; NULL does nothing
