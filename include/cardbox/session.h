@@ -363,9 +363,10 @@ typedef struct cardbox_session_append_options {
     int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
                                  version */
     char **answer; /**< receives JSON with the ids and outcomes of the entries, to be freed with
-                      cardbox_free. An entry of an unknown type has the member `not_in_context`, the
-                      reason why no context contains it. After a failure, or if memory is exhausted,
-                      NULL is stored. `answer` may be NULL */
+                      cardbox_free: {"session_id", "version", "entries", "not_in_context"}. The list
+                      `not_in_context` has {"entry_id", "reason"} for each entry that no context
+                      will show: see cardbox_session_append. After a failure, or if memory is
+                      exhausted, NULL is stored. `answer` may be NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
@@ -380,6 +381,20 @@ typedef struct cardbox_session_append_options {
  * entry of the call. If the first entry has no parentId, its parent is the head. An entry that is
  * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
  * repeated.
+ *
+ * A misspelt member is CARDBOX_INVALID: the type of the entry does not know the member, and its
+ * name differs from a known name by letter case, by `_`, or by one letter (if both names have 5
+ * letters or more). Other unknown members are stored. The answer lists the entries that no context
+ * will show, with one of these reasons:
+ *   - unknown_type: the type of the entry is unknown
+ *   - no_call: a result whose call is not among `entries` and the 200 entries above them
+ *   - second_result: a result whose call has a result already
+ *   - failed_message: an assistant's message that ended in error or was aborted
+ *   - failed_call: a result whose call is in such a message
+ *   - unknown_block: no format has a content block of the entry; the rest of the entry is shown
+ *
+ * The calls of at most 64 results are looked up above `entries`. If the id of a call has characters
+ * other than letters, digits and `_-.:|`, no_call is not reported for its results.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle

@@ -124,8 +124,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
     const char *details, bool success, const char *parent, cardbox_error *err);
 
 /**
- * Appends an entry of any type. An entry of an unknown type is stored without a warning, and is
- * never part of a context.
+ * Appends an entry of any type. An entry of an unknown type is stored, and is never part of a
+ * context. A misspelt member is an error, as in cardbox_session_append.
  *
  * @param writer  a writer
  * @param json    an entry as for cardbox_session_append; if it has no parentId, its parent is the
@@ -152,6 +152,19 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_entry(
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_session_writer *writer,
                                                                    cardbox_error *err);
+
+/**
+ * Returns the entries of the batches sent so far that no context will show.
+ *
+ * @param writer  a writer
+ * @return a JSON array of {"entry_id", "reason"}, with the reasons of cardbox_session_append, to be
+ * freed with cardbox_free; in the ordinary case "[]". The array has at most 1 MiB: lists of further
+ * batches are left out. NULL: out of memory
+ *
+ * Thread safety: only one thread at a time may use a writer or a scan.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK char *cardbox_session_writer_not_in_context(
+    const cardbox_session_writer *writer);
 
 /**
  * Sends the remaining entries and frees the writer, even if sending fails.

@@ -460,7 +460,7 @@ def test_append_says_what_was_there():
     two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'
     done = cardbox("session", "append", "--create", "plain", "seen", stdin=two, env=env)
     assert done.stdout == "session seen   version 2   2 entries appended   last b\n", done
-    assert done.stderr == "cardbox session append: warning: line 2: an entry of an unknown type is never part of a context\n", done
+    assert done.stderr == "cardbox session append: warning: line 2: not in contexts: unknown_type\n", done
     done = cardbox("session", "append", "seen", stdin=two.splitlines()[0] + '\n{"id":"c","type":"user","content":"x"}', env=env)
     assert "version 3   1 entry appended, 1 unchanged   last c\n" in done.stdout and not done.stderr, done
 

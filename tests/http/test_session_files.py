@@ -244,8 +244,8 @@ def test_append_says_what_no_model_sees():
         body = {**more, "entries": [{"type": "label", "targetId": "a", "label": "x"}, {"type": "fly"}]}
         answer = server().request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         assert answer.status == 200, answer
-        said, flown = answer.json()["entries"]
-        assert "unseen" not in said and flown["not_in_context"] == "an entry of an unknown type is never part of a context", flown
+        flown = answer.json()["entries"][1]["entry_id"]
+        assert answer.json()["not_in_context"] == [{"entry_id": flown, "reason": "unknown_type"}], answer
 
 
 def test_refused_requests():

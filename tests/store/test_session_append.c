@@ -190,12 +190,41 @@ static void test_writer_knows_the_dialect(void **state)
     assert_int_equal(test_session_version(T, s), 3);
 }
 
+/* The writer keeps the entries that no context will show, over all batches. */
+static void test_writer_lists_what_is_not_in_a_context(void **state)
+{
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_writer *writer = NULL;
+    char *list;
+
+    (void)state;
+    options.buffered = 1;
+    assert_ok(cardbox_session_open(&writer, db, T, "unseen", &options, &err), &err);
+    assert_non_null(cardbox_session_append_entry(
+        writer, "{\"type\":\"tool_result\",\"id\":\"r\",\"toolCallId\":\"c\",\"output\":1}", &err));
+    assert_null(cardbox_session_append_entry(
+        writer, "{\"type\":\"tool_result\",\"tool_call_id\":\"c\",\"output\":1}", &err));
+    assert_non_null(strstr(err.message, "did you mean \"toolCallId\"?"));
+    assert_non_null(cardbox_session_append_user(writer, "x", NULL, &err));
+    assert_non_null(cardbox_session_append_entry(writer, "{\"type\":\"fly\",\"id\":\"f\"}", &err));
+    assert_ok(cardbox_session_flush(writer, &err), &err);
+    list = cardbox_session_writer_not_in_context(writer);
+    assert_string_equal(list, "[{\"entry_id\":\"r\",\"reason\":\"no_call\"},"
+                              "{\"entry_id\":\"f\",\"reason\":\"unknown_type\"}]");
+    cardbox_free(list);
+    assert_ok(cardbox_session_close(writer, &err), &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writer_goes_on),           cmocka_unit_test(test_writer_mixes),
-        cmocka_unit_test(test_writer_of_the_document),   cmocka_unit_test(test_open_entries),
+        cmocka_unit_test(test_writer_goes_on),
+        cmocka_unit_test(test_writer_mixes),
+        cmocka_unit_test(test_writer_of_the_document),
+        cmocka_unit_test(test_open_entries),
         cmocka_unit_test(test_writer_knows_the_dialect),
+        cmocka_unit_test(test_writer_lists_what_is_not_in_a_context),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -63,14 +63,36 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
                          number + digits.len + 1);
 }
 
-/* Prints the answer as JSON, or the number of new entries and the id of the last entry. Warns about
- * entries that are never part of a context. */
+/* Warns about the entries that no context will show: prints the line and the reason of the first of
+ * them, and the number of the others. `answer` is the SDK's. */
+static void warn_not_in_context(const append_input *input, const json_t *answer)
+{
+    const json_t *entries = json_object_get(answer, "entries");
+    const json_t *unseen = json_object_get(answer, "not_in_context");
+    const json_t *first = json_array_get(unseen, 0);
+    const char *id = json_string_value(json_object_get(first, "entry_id"));
+    char more[48] = "";
+    size_t at = 0;
+
+    if (first == NULL)
+        return;
+    while (at + 1 < input->count &&
+           strcmp(json_string_value(json_object_get(json_array_get(entries, at), "entry_id")),
+                  id) != 0)
+        at++;
+    if (json_array_size(unseen) > 1)
+        snprintf(more, sizeof(more), " and %zu more", json_array_size(unseen) - 1);
+    cli_warning("line %" PRIu64 "%s: not in contexts: %s", input->numbers[at], more,
+                json_string_value(json_object_get(first, "reason")));
+}
+
+/* Prints the answer as JSON, or the number of new entries and the id of the last entry. */
 static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
                              int64_t version, bool json)
 {
-    const char *last = NULL, *unknown = NULL, *reason = NULL;
-    char number[TERM_NUMBER_SIZE], more[48] = "";
-    size_t appended = 0, warned = 0, first = 0, i;
+    const char *last = NULL;
+    char number[TERM_NUMBER_SIZE];
+    size_t appended = 0, i;
     json_error_t unused;
     json_t *read = json_text_read(slice_of(answer), 0, &unused), *entry;
 
@@ -78,15 +100,8 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
     json_array_foreach (json_object_get(read, "entries"), i, entry) {
         appended += strcmp(json_string_value(json_object_get(entry, "outcome")), "appended") == 0;
         last = json_string_value(json_object_get(entry, "entry_id"));
-        unknown = json_string_value(json_object_get(entry, "not_in_context"));
-        first = unknown != NULL && warned == 0 ? i : first;
-        reason = unknown != NULL ? unknown : reason;
-        warned += unknown != NULL;
     }
-    if (warned > 1)
-        snprintf(more, sizeof(more), " and %zu more", warned - 1);
-    if (warned > 0)
-        cli_warning("line %" PRIu64 "%s: %s", input->numbers[first], more, reason);
+    warn_not_in_context(input, read);
     if (json) {
         term_print_json(answer);
     } else if (last == NULL) {
@@ -172,8 +187,8 @@ const cli_command cli_session_append = {
         "parent is the entry before it, and for the first entry the head. With \"parentId\":null, "
         "the entry is a root. An entry without an id gets a new id. An entry that is stored "
         "already does not change. The head moves to the last entry, whose id is printed; --json "
-        "prints all ids. Entries of unknown types are stored with a warning, and are never part of "
-        "a context. The section ENTRIES of cardbox(1) describes types and members.",
+        "prints all ids. A misspelt member is an error. If no context will show an entry, a "
+        "warning gives the reason. The section ENTRIES of cardbox(1) describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(

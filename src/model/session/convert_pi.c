@@ -5,6 +5,7 @@
  * the session's settings.
  */
 #include "model/session/convert_internal.h"
+#include "model/session/message.h"
 
 #define USAGE                                                                                      \
     "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{"      \
@@ -105,9 +106,43 @@ static void put_result(buf *out, const session_entry *entry, slice name)
     buf_text(out, found[1].kind == SCAN_FALSE ? ",\"isError\":true" : ",\"isError\":false");
 }
 
+/* Returns true if pi has all blocks of a user's content: texts, and images with their data. */
+static bool has_pi_blocks(const session_entry *entry)
+{
+    scan_walk walk = scan_enter(entry->content);
+    context_block block;
+
+    while (context_next_block(&block, &walk, CONTEXT_USER)) {
+        if (!block.is_sent || block.part.url.len > 0)
+            return false;
+    }
+    return entry->content.kind == SCAN_ARRAY;
+}
+
+/* Appends the blocks of a user's content in pi's format. */
+static void put_user_blocks(buf *out, const session_entry *entry)
+{
+    scan_walk walk = scan_enter(entry->content);
+    blocks b = {out, 0};
+    context_block block;
+
+    buf_char(out, '[');
+    while (context_next_block(&block, &walk, CONTEXT_USER)) {
+        bool is_text = block.part.kind == CONTEXT_TEXT;
+        begin_block(&b, is_text ? "text" : "image");
+        buf_name(out, is_text ? "text" : "data");
+        buf_json_quoted(out, is_text ? block.part.text.bytes : block.part.data);
+        if (!is_text)
+            buf_member_text(out, "mimeType", block.part.mime);
+        buf_char(out, '}');
+    }
+    buf_char(out, ']');
+}
+
 static bool has_counterpart(const session_entry *entry)
 {
-    bool is_user = entry->kind == SESSION_PLAIN_USER && entry->content.kind == SCAN_STRING;
+    bool is_user = entry->kind == SESSION_PLAIN_USER &&
+                   (entry->content.kind == SCAN_STRING || has_pi_blocks(entry));
 
     return (is_user || entry->kind == SESSION_PLAIN_ASSISTANT ||
             entry->kind == SESSION_PLAIN_TOOL || entry->kind == SESSION_PLAIN_TOOL_RESULT) &&
@@ -128,7 +163,12 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
                              : ",\"type\":\"custom\",\"customType\":\"plain\"");
     if (is_message && entry->kind == SESSION_PLAIN_USER) {
         buf_text(out, "\"user\"");
-        convert_put_member(out, "content", entry->content.text);
+        if (entry->content.kind == SCAN_STRING) {
+            convert_put_member(out, "content", entry->content.text);
+        } else {
+            buf_name(out, "content");
+            put_user_blocks(out, entry);
+        }
     } else if (is_message && entry->kind == SESSION_PLAIN_TOOL_RESULT) {
         put_result(out, entry, name);
     } else if (is_message) {

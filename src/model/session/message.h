@@ -135,9 +135,20 @@ void context_add_part(context *ctx, context_message *message, context_part part)
  * SCAN_NONE. */
 void context_add_value(context *ctx, context_message *message, scan_value value);
 
-/* Adds content: the elements of an array as blocks in the format of pi, or any other value as a
- * text. A block that can't be sent in this message is left out and reported as
- * CONTEXT_DROPPED_BLOCK. */
+/* A content block of a message. */
+typedef struct context_block {
+    bool is_sent;      /* false: the block can't be sent in a message of this role */
+    context_part part; /* the text, thinking or image; of a call only its kind */
+    scan_value call_id, call_name, call_arguments;
+} context_block;
+
+/* Reads the next block of a list, which scan_enter has begun. False: there are no more blocks. An
+ * image is sent in messages of users and results. It is base64 of a known MIME type, or has an http
+ * or https URL. */
+bool context_next_block(context_block *out, scan_walk *walk, context_role role);
+
+/* Adds content: the elements of an array as blocks, or any other value as a text. A block that
+ * can't be sent in this message is left out and reported as CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);
 
 /* Adds a call to an assistant's message. If `id` is no string or empty, an id is made. */

@@ -11,6 +11,8 @@
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "base/errors.h"
+#include "model/session/entry_members.h"
+#include "store/session/not_in_context.h"
 
 /* --- a client's JSON as one line --- */
 
@@ -186,6 +188,34 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
 
 /* --- entries --- */
 
+/* Fails if an entry has a misspelt member or no type. */
+static cardbox_status check_names(scan_value entry, cardbox_error *err)
+{
+    static const char *const NAMES[] = {"type", "role"};
+    scan_value found[2];
+    session_misspelling wrong;
+
+    session_pick(entry, NAMES, found, 2);
+    slice type = scan_string_inside(found[0]), role = scan_string_inside(found[1]);
+    if (session_entry_misspelt(&wrong, entry))
+        return error_set(err, CARDBOX_INVALID,
+                         "unknown member \"%.*s\" in an entry%s%.*s: did you mean \"%s\"?",
+                         error_shown(wrong.given), wrong.given.ptr, type.len > 0 ? " of type " : "",
+                         error_shown(type), type.ptr, wrong.meant);
+    if (slice_equal(role, SLICE("tool")) || slice_equal(role, SLICE("toolResult")))
+        role = SLICE("tool_result");
+    if (type.len == 0 && role.len > 0)
+        return error_set(err, CARDBOX_INVALID,
+                         "an entry needs a type: use \"type\": \"%.*s\" instead of \"role\", or in "
+                         "the dialect pi {\"type\": \"message\", \"message\": {\"role\": ...}}",
+                         error_shown(role), role.ptr);
+    if (type.len == 0 || session_string_is(found[0], "session"))
+        return error_set(
+            err, CARDBOX_INVALID,
+            "an entry needs a type other than session: a header is part of the session");
+    return CARDBOX_OK;
+}
+
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -249,11 +279,9 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
         status = read_line(&line, json, "entry", err);
     if (status != CARDBOX_OK)
         return status;
-    scan_value type = scan_find(line.value, "type");
-    if (scan_string_inside(type).len == 0 || session_string_is(type, "session"))
-        return error_set(
-            err, CARDBOX_INVALID,
-            "an entry needs a type other than session: a header is part of the session");
+    status = check_names(line.value, err);
+    if (status != CARDBOX_OK)
+        return status;
     status = add_omitted_members(batch, &line, is_root, &members, err);
     if (status != CARDBOX_OK)
         return status;
@@ -272,7 +300,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     added->has_time = members.has_time;
     added->time_ms = members.time_ms;
     batch->new_ids += members.has_id;
-    return CARDBOX_OK;
+    return session_find_reason(batch, added, &entry) ? CARDBOX_OK : error_nomem(err);
 }
 
 /* --- services --- */
@@ -313,10 +341,10 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_member_text(out, "entry_id", batch->lines[i].id);
         buf_member_text(out, "outcome", session_line_outcome(rows, i));
         buf_member_int(out, "line", session_line_number(rows, i));
-        /* check_entry has rejected entries of known types without content. */
-        if (batch->lines[i].kind == SESSION_OTHER)
-            buf_member_text(out, "not_in_context", SLICE(SESSION_UNKNOWN_TYPE));
         buf_char(out, '}');
     }
-    buf_text(out, "]}");
+    buf_char(out, ']');
+    buf_name(out, "not_in_context");
+    session_not_in_context_json(out, batch, rows);
+    buf_char(out, '}');
 }

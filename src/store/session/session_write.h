@@ -34,6 +34,17 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 /* --- write lines: STATEMENT_session_append, STATEMENT_session_import --- */
 
+/* Why no context shows an appended entry: see REASONS in not_in_context.c. */
+typedef enum session_reason {
+    SESSION_SHOWN = 0,      /* contexts show the entry, or it is no part of a conversation */
+    SESSION_UNKNOWN_KIND,   /* the type of the entry is unknown */
+    SESSION_FAILED_MESSAGE, /* an assistant's message ended in error or was aborted */
+    SESSION_FAILED_CALL,    /* a result: the message of its call ended in error or was aborted */
+    SESSION_NO_CALL,        /* a result: its call is not above it */
+    SESSION_SECOND_RESULT,  /* a result: its call has a result already */
+    SESSION_UNKNOWN_BLOCK   /* a content block can't be sent; the rest of the entry is shown */
+} session_reason;
+
 /* A line to be written. Its slices must stay valid until the parameters are built; ptr NULL is an
  * SQL NULL. */
 typedef struct pending_line {
@@ -48,14 +59,20 @@ typedef struct pending_line {
                      REF_HEAD */
     /* number, from 1, of an earlier line of the batch with this id; 0: none */
     int32_t duplicate_of;
-    slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
-    slice role, sets;    /* see session_role_shown and session_entry_sets */
-    slice target;        /* a label's target, or the first entry that a compaction keeps */
-    bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
-    int64_t index;       /* line number of the first kept entry, from 0; negative: not known */
-    slice label;         /* JSON: the label or name that the entry sets */
-    bool has_time;       /* appends: the database adds time_ms as the timestamp of the entry */
-    int64_t time_ms;     /* milliseconds since 1970 */
+    slice type;       /* type of the entry; of a header: "session"; ptr NULL: neither */
+    slice role, sets; /* see session_role_shown and session_entry_sets */
+    slice target;     /* a label's target, or the first entry that a compaction keeps */
+    bool has_index;   /* the entry is a compaction that names its first kept entry by an index */
+    int64_t index;    /* line number of the first kept entry, from 0; negative: not known */
+    slice label;      /* JSON: the label or name that the entry sets */
+    bool has_time;    /* appends: the database adds time_ms as the timestamp of the entry */
+    int64_t time_ms;  /* milliseconds since 1970 */
+    session_reason reason;
+    int32_t look_from; /* appends: the database looks for `look_for`, the id of a result's call as a
+                          JSON string, above the entry with this number in the batch; 0: it does
+                          not */
+    slice look_for;
+    int32_t results;     /* number of results of this call in the batch that precede the entry */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
@@ -76,6 +93,10 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* total bytes of the entries' JSON */
     string_map ids;
+    string_map calls; /* maps ids of calls to numbers, from 1, in `uses`: see not_in_context.c */
+    struct call_use *uses;
+    size_t use_count, use_capacity;
+    unsigned lookups; /* number of lines with look_from */
     /* id of the last entry added; empty: none. session_batch_reset keeps it */
     char previous_id[SESSION_ID_MAX + 1];
     bool has_new_ids;     /* true: an entry got a new id */
@@ -121,7 +142,8 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
+/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of
+ * STATEMENT_session_append. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 void session_append_params(params *p, const session_batch *batch);

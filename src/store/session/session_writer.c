@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "store/session/not_in_context.h"
 #include "store/session/session_call.h"
 
 /* A batch with BUFFERED entries (the default of the option `buffered`) or BATCH_BYTES bytes is sent
@@ -12,11 +13,15 @@
 #define BUFFERED    10
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
+/* Maximum bytes of the list of entries that no context will show. */
+#define UNSEEN_BYTES ((size_t)1024 * 1024)
+
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
     arena memory; /* has the key, the timestamp, the ids of the project and session, and all
                      returned entry ids */
+    buf unseen;   /* the lists of session_not_in_context_json for all sent batches */
     bool is_pi;
     unsigned batch_entries;
 };
@@ -78,6 +83,7 @@ static void free_writer(cardbox_session_writer *writer)
 {
     session_batch_free(&writer->batch);
     arena_reset(&writer->memory);
+    buf_free(&writer->unseen);
     free(writer);
 }
 
@@ -94,6 +100,7 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
     if (writer == NULL)
         return error_nomem(err);
     writer->db = db;
+    writer->unseen = (buf)BUF_INIT(UNSEEN_BYTES);
     const char *own_tenant = arena_copy(&writer->memory, slice_of(tenant));
     const char *own_session = arena_copy(&writer->memory, slice_of(session_id));
     if (!session_batch_init(&writer->batch, slice_of(own_tenant), slice_of(own_session)) ||
@@ -263,6 +270,31 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
 
 /* --- sending --- */
 
+/* Adds the entries of the sent batch that no context will show to the list of the writer. */
+static void add_unseen(cardbox_session_writer *writer, const store_rows *rows)
+{
+    buf list = BUF_INIT(UNSEEN_BYTES);
+
+    session_not_in_context_json(&list, &writer->batch, rows);
+    if (list.len > 2 && buf_ok(&list) && writer->unseen.len + list.len < UNSEEN_BYTES) {
+        if (writer->unseen.len > 0)
+            buf_char(&writer->unseen, ',');
+        buf_add(&writer->unseen, list.data + 1, list.len - 2);
+    }
+    buf_free(&list);
+}
+
+char *cardbox_session_writer_not_in_context(const cardbox_session_writer *writer)
+{
+    buf list = BUF_INIT(UNSEEN_BYTES + 2);
+
+    buf_char(&list, '[');
+    if (writer != NULL)
+        buf_slice(&list, buf_as_slice(&writer->unseen));
+    buf_char(&list, ']');
+    return buf_take(&list);
+}
+
 cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -272,6 +304,8 @@ cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_err
     if (writer->batch.count == 0)
         return CARDBOX_OK;
     cardbox_status status = session_run_append(&rows, writer->db, &writer->batch, RUN_AGAIN, err);
+    if (status == CARDBOX_OK)
+        add_unseen(writer, rows);
     rows_free(rows);
     if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
         return error_nomem(err);

@@ -1,0 +1,230 @@
+/*
+ * entry_members.c: tables of the members of entries. The members of a message are in one table for
+ * all roles, and the members of a content block in one table for all types of blocks.
+ */
+#include "model/session/entry_members.h"
+
+#include "base/edit_distance.h"
+
+/* A known member. The value of a member with `inside` is an object with these members, or a list of
+ * such objects. A table ends with a name that is NULL. */
+typedef struct known_member {
+    const char *name;
+    const struct known_member *inside;
+} known_member;
+
+static const known_member IMAGE_URL[] = {{"url", NULL}, {"detail", NULL}, {NULL, NULL}};
+
+static const known_member SOURCE[] = {
+    {"type", NULL}, {"media_type", NULL}, {"data", NULL}, {"url", NULL}, {NULL, NULL}};
+
+static const known_member BLOCK[] = {
+    {"type", NULL},
+    {"text", NULL},
+    {"textSignature", NULL},
+    {"thinking", NULL},
+    {"thinkingSignature", NULL},
+    {"redacted", NULL},
+    {"data", NULL},
+    {"mimeType", NULL},
+    {"source", SOURCE},
+    {"image_url", IMAGE_URL},
+    {"id", NULL},
+    {"name", NULL},
+    {"arguments", NULL},
+    {"thoughtSignature", NULL},
+    {NULL, NULL},
+};
+
+static const known_member MESSAGE[] = {
+    {"role", NULL},         {"content", BLOCK},
+    {"timestamp", NULL},    {"api", NULL},
+    {"provider", NULL},     {"model", NULL},
+    {"usage", NULL},        {"stopReason", NULL},
+    {"errorMessage", NULL}, {"toolCallId", NULL},
+    {"toolName", NULL},     {"details", NULL},
+    {"isError", NULL},      {"command", NULL},
+    {"output", NULL},       {"exitCode", NULL},
+    {"cancelled", NULL},    {"truncated", NULL},
+    {"customType", NULL},   {"fullOutputPath", NULL},
+    {"display", NULL},      {"excludeFromContext", NULL},
+    {NULL, NULL},
+};
+
+static const known_member CALL[] = {{"id", NULL}, {"name", NULL}, {"params", NULL}, {NULL, NULL}};
+
+/* The members of all entries. */
+static const known_member COMMON[] = {
+    {"id", NULL}, {"parentId", NULL}, {"timestamp", NULL}, {"type", NULL}, {NULL, NULL}};
+
+enum { OWN_MEMBERS_MAX = 9 };
+
+/* The other members of each type of entry. */
+static const known_member OWN[SESSION_KINDS][OWN_MEMBERS_MAX] = {
+    [SESSION_MESSAGE] = {{"message", MESSAGE}},
+    [SESSION_THINKING_LEVEL_CHANGE] = {{"thinkingLevel", NULL}},
+    [SESSION_MODEL_CHANGE] = {{"provider", NULL}, {"modelId", NULL}},
+    [SESSION_COMPACTION] = {{"summary", NULL},
+                            {"firstKeptEntryId", NULL},
+                            {"firstKeptEntryIndex", NULL},
+                            {"tokensBefore", NULL},
+                            {"details", NULL},
+                            {"fromHook", NULL},
+                            {"retainedTail", NULL},
+                            {"usage", NULL}},
+    [SESSION_BRANCH_SUMMARY] = {{"fromId", NULL},
+                                {"summary", NULL},
+                                {"details", NULL},
+                                {"fromHook", NULL},
+                                {"usage", NULL}},
+    [SESSION_CUSTOM] = {{"customType", NULL}, {"data", NULL}},
+    [SESSION_CUSTOM_MESSAGE] = {{"customType", NULL},
+                                {"content", BLOCK},
+                                {"details", NULL},
+                                {"display", NULL}},
+    [SESSION_LABEL] = {{"targetId", NULL}, {"label", NULL}},
+    [SESSION_INFO] = {{"name", NULL}},
+    [SESSION_PLAIN_USER] = {{"content", BLOCK}, {"metadata", NULL}},
+    [SESSION_PLAIN_ASSISTANT] = {{"content", BLOCK}, {"toolCalls", CALL}, {"thinking", NULL}},
+    [SESSION_PLAIN_TOOL] = {{"name", NULL}, {"params", NULL}, {"toolCallId", NULL}},
+    [SESSION_PLAIN_TOOL_RESULT] = {{"toolCallId", NULL},
+                                   {"output", NULL},
+                                   {"details", NULL},
+                                   {"success", NULL}},
+    [SESSION_PLAIN_SYSTEM] = {{"content", BLOCK}},
+};
+
+/* --- similar names --- */
+
+/* Writes a name in lower case and without `_`. Returns the number of letters; 0: the name is too
+ * long. */
+static size_t fold(char out[EDIT_DISTANCE_WORD_MAX], slice name)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        if (c == '_')
+            continue;
+        if (len == EDIT_DISTANCE_WORD_MAX)
+            return 0;
+        out[len++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    return len;
+}
+
+static bool is_similar(slice given, slice known)
+{
+    char a[EDIT_DISTANCE_WORD_MAX], b[EDIT_DISTANCE_WORD_MAX];
+    slice x = {a, fold(a, given)}, y = {b, fold(b, known)};
+
+    if (x.len == 0)
+        return false;
+    if (slice_equal(x, y))
+        return true;
+    return x.len >= SESSION_MEMBER_LETTERS_MIN && y.len >= SESSION_MEMBER_LETTERS_MIN &&
+           edit_distance(x, y) <= 1;
+}
+
+static const known_member *find_known(const known_member *table, slice key)
+{
+    for (; table->name != NULL; table++) {
+        if (scan_string_is(key, slice_of(table->name)))
+            return table;
+    }
+    return NULL;
+}
+
+static const char *find_similar(const known_member *table, slice name)
+{
+    for (; table->name != NULL; table++) {
+        if (is_similar(name, slice_of(table->name)))
+            return table->name;
+    }
+    return NULL;
+}
+
+/* --- the check --- */
+
+/* Returns true if an object must not be checked: a content block of an unknown type, whose members
+ * are not known. */
+static bool is_unknown_block(const known_member *table, scan_value object)
+{
+    static const char *const TYPES[] = {"text", "thinking", "image", "image_url", "toolCall"};
+    scan_value type;
+
+    if (table != BLOCK)
+        return false;
+    type = scan_find(object, "type");
+    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+        if (session_string_is(type, TYPES[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_value(session_misspelling *out, scan_walk *walk, const known_member *table);
+
+/* Checks the members of the object at the current position of a walk, and moves the walk past the
+ * object. `more` is a second table, or NULL. The tables limit the depth of the recursion. */
+static bool check_object(session_misspelling *out, scan_walk *walk, const known_member *table,
+                         const known_member *more)
+{
+    const scan_value object = {SCAN_OBJECT, {walk->at, (size_t)(walk->end - walk->at)}};
+    scan_walk inner = scan_into(walk);
+    slice key;
+
+    while (scan_to_member(&inner, &key)) {
+        const known_member *known = find_known(table, key);
+        if (known == NULL && more != NULL)
+            known = find_known(more, key);
+        if (known == NULL) {
+            const char *meant = find_similar(table, scan_inside(key));
+            if (meant == NULL && more != NULL)
+                meant = find_similar(more, scan_inside(key));
+            if (meant != NULL && !is_unknown_block(table, object)) {
+                *out = (session_misspelling){scan_inside(key), meant};
+                return true;
+            }
+        }
+        if (check_value(out, &inner, known == NULL ? NULL : known->inside))
+            return true;
+    }
+    scan_leave(walk, &inner);
+    return false;
+}
+
+/* Checks an object, or the objects of a list. Any other value, and a value without a table, is only
+ * passed. */
+static bool check_value(session_misspelling *out, scan_walk *walk, const known_member *table)
+{
+    bool has_any = table != NULL && walk->at < walk->end;
+    scan_value passed;
+
+    if (has_any && *walk->at == '{')
+        return check_object(out, walk, table, NULL);
+    if (!has_any || *walk->at != '[') {
+        scan_take(walk, &passed);
+        return false;
+    }
+    scan_walk inner = scan_into(walk);
+    while (scan_to_element(&inner)) {
+        if (*inner.at == '{') {
+            if (check_object(out, &inner, table, NULL))
+                return true;
+        } else if (!scan_take(&inner, &passed)) {
+            break; /* the end of the list */
+        }
+    }
+    scan_leave(walk, &inner);
+    return false;
+}
+
+bool session_entry_misspelt(session_misspelling *out, scan_value entry)
+{
+    scan_value type = scan_find(entry, "type");
+    session_kind kind = session_kind_named(scan_string_inside(type));
+    scan_walk walk = {entry.text.ptr, entry.text.ptr + entry.text.len};
+
+    return entry.kind == SCAN_OBJECT && check_object(out, &walk, COMMON, OWN[kind]);
+}

@@ -1,0 +1,165 @@
+/*
+ * message_block.c: reads the content blocks of entries. Blocks have the format of pi. Images may
+ * also have the formats of OpenAI's and Anthropic's APIs.
+ */
+#include "model/session/message.h"
+
+/* The members of blocks of all types. One pass over a block reads all of its members. */
+enum {
+    BLOCK_TYPE,
+    BLOCK_TEXT,
+    BLOCK_THINKING,
+    BLOCK_SIGNATURE,
+    BLOCK_REDACTED,
+    BLOCK_DATA,
+    BLOCK_MIME,
+    BLOCK_ID,
+    BLOCK_NAME,
+    BLOCK_ARGUMENTS,
+    BLOCK_IMAGE_URL,
+    BLOCK_SOURCE,
+    BLOCK_MEMBERS
+};
+
+/* --- images --- */
+
+/* Models accept images of these MIME types. */
+static const char *const MIME_TYPES[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+enum { MIME_TYPE_COUNT = sizeof(MIME_TYPES) / sizeof(MIME_TYPES[0]) };
+
+static bool set_data(context_part *out, scan_value mime, scan_value data)
+{
+    out->data = scan_string_inside(data);
+    for (size_t i = 0; i < MIME_TYPE_COUNT; i++) {
+        if (session_string_is(mime, MIME_TYPES[i]))
+            out->mime = slice_of(MIME_TYPES[i]);
+    }
+    return out->data.len > 0 && out->mime.len > 0;
+}
+
+/* Removes `text` from the start of `inside`, the inside of a JSON string, in which an escape may
+ * stand for a slash. Returns false if `inside` begins with other text. */
+static bool skip_text(slice *inside, const char *text)
+{
+    slice rest = *inside;
+
+    for (; *text != '\0'; text++) {
+        size_t escape = *text == '/' && rest.len > 0 && rest.ptr[0] == '\\';
+        if (rest.len <= escape || rest.ptr[escape] != *text)
+            return false;
+        rest = (slice){rest.ptr + escape + 1, rest.len - escape - 1};
+    }
+    *inside = rest;
+    return true;
+}
+
+/* Sets the image of a URL: the MIME type and the data of a data: URL with base64, or an http or
+ * https URL as it is. Returns false for other URLs. */
+static bool set_url(context_part *out, scan_value url)
+{
+    slice inside = scan_string_inside(url), rest = inside;
+
+    if (skip_text(&rest, "https://") || skip_text(&rest, "http://")) {
+        out->url = inside;
+        return rest.len > 0;
+    }
+    if (!skip_text(&rest, "data:"))
+        return false;
+    for (size_t i = 0; i < MIME_TYPE_COUNT; i++) {
+        slice data = rest;
+        if (!skip_text(&data, MIME_TYPES[i]) || !skip_text(&data, ";base64,"))
+            continue;
+        out->mime = slice_of(MIME_TYPES[i]);
+        out->data = data;
+        return data.len > 0;
+    }
+    return false;
+}
+
+/* Reads an image in Anthropic's format: a `source` with base64 or with a URL. */
+static bool set_source(context_part *out, scan_value source)
+{
+    static const char *const NAMES[] = {"type", "media_type", "data", "url"};
+    scan_value found[4];
+
+    session_pick(source, NAMES, found, 4);
+    if (session_string_is(found[0], "base64"))
+        return set_data(out, found[1], found[2]);
+    return session_string_is(found[0], "url") && set_url(out, found[3]);
+}
+
+static bool read_image(context_part *out, const scan_value *found)
+{
+    *out = (context_part){.kind = CONTEXT_IMAGE};
+    if (session_string_is(found[BLOCK_TYPE], "image_url"))
+        return set_url(out, scan_find(found[BLOCK_IMAGE_URL], "url"));
+    if (found[BLOCK_SOURCE].kind == SCAN_OBJECT)
+        return set_source(out, found[BLOCK_SOURCE]);
+    return set_data(out, found[BLOCK_MIME], found[BLOCK_DATA]);
+}
+
+/* --- blocks --- */
+
+/* Reads a block. Returns false if the block can't be sent in a message of this role. */
+static bool read_block(context_part *out, context_role role, const scan_value *found)
+{
+    scan_value type = found[BLOCK_TYPE];
+
+    *out = (context_part){.kind = CONTEXT_TEXT};
+    if (session_string_is(type, "text")) {
+        out->text = (context_text){scan_string_inside(found[BLOCK_TEXT]), false};
+        return found[BLOCK_TEXT].kind == SCAN_STRING;
+    }
+    if (session_string_is(type, "image") || session_string_is(type, "image_url"))
+        return (role == CONTEXT_USER || role == CONTEXT_RESULT) && read_image(out, found);
+    if (role != CONTEXT_ASSISTANT)
+        return false;
+    if (session_string_is(type, "thinking")) {
+        out->kind = CONTEXT_THINKING;
+        out->text = (context_text){scan_string_inside(found[BLOCK_THINKING]), false};
+        out->signature = scan_string_inside(found[BLOCK_SIGNATURE]);
+        out->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
+        return true;
+    }
+    out->kind = CONTEXT_CALL;
+    return session_string_is(type, "toolCall");
+}
+
+bool context_next_block(context_block *out, scan_walk *walk, context_role role)
+{
+    static const char *const NAMES[BLOCK_MEMBERS] = {
+        "type",     "text", "thinking", "thinkingSignature", "redacted",  "data",
+        "mimeType", "id",   "name",     "arguments",         "image_url", "source",
+    };
+    scan_value found[BLOCK_MEMBERS];
+
+    if (!scan_to_element(walk) ||
+        session_pick_next(walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
+        return false;
+    out->is_sent = read_block(&out->part, role, found);
+    out->call_id = found[BLOCK_ID];
+    out->call_name = found[BLOCK_NAME];
+    out->call_arguments = found[BLOCK_ARGUMENTS];
+    return true;
+}
+
+void context_add_content(context *ctx, context_message *message, scan_value content)
+{
+    scan_walk walk = scan_enter(content);
+    context_block block;
+
+    if (message == NULL)
+        return;
+    if (content.kind != SCAN_ARRAY) {
+        context_add_value(ctx, message, content);
+        return;
+    }
+    while (context_next_block(&block, &walk, message->role)) {
+        if (!block.is_sent)
+            context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
+        else if (block.part.kind == CONTEXT_CALL)
+            context_add_call(ctx, message, block.call_id, block.call_name, block.call_arguments);
+        else
+            context_add_part(ctx, message, block.part);
+    }
+}

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""Nothing that is appended to a session is lost silently: misspelt members are refused, and the answer
+lists the entries that no context will show."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import server
+from cardbox_test import session_url as url
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "data", "pi")
+JSON = {"Content-Type": "application/json"}
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def create(session, dialect="plain"):
+    answer = server().request("PUT", url(session), json.dumps({"dialect": dialect}), JSON)
+    assert answer.status in (200, 201), answer
+
+
+def send(session, *entries, **more):
+    return server().request("POST", url(session, "entries"), json.dumps({"entries": entries, **more}), JSON)
+
+
+def append(session, *entries, **more):
+    """What is not in a context, as pairs of the entry's id and the reason."""
+    answer = send(session, *entries, **more)
+    assert answer.status == 200, answer
+    return [(one["entry_id"], one["reason"]) for one in answer.json()["not_in_context"]]
+
+
+def messages(session, form):
+    answer = server().get(url(session, "context") + f"?format={form}")
+    assert answer.status == 200, answer
+    return answer.json()["messages"]
+
+
+def user(identifier="u", **more):
+    return {"type": "user", "id": identifier, "content": "x", **more}
+
+
+def assistant(identifier, *calls, **more):
+    return {"type": "assistant", "id": identifier, "content": "", **more,
+            "toolCalls": [{"id": call, "name": "ls", "params": {}} for call in calls]}
+
+
+def result(identifier, call, **more):
+    return {"type": "tool_result", "id": identifier, "toolCallId": call, "output": "x", "success": True, **more}
+
+
+def pi(identifier, role, content, **more):
+    return {"type": "message", "id": identifier, "message": {"role": role, "content": content, **more}}
+
+
+# --- misspelt members ---
+
+
+def refused(session, entry, given, meant):
+    answer = send(session, entry)
+    text = answer.body.decode()
+    assert answer.status == 422, answer
+    assert f'unknown member \\"{given}\\"' in text and f'did you mean \\"{meant}\\"?' in text, answer
+
+
+def test_misspelt_members():
+    create("names")
+    refused("names", {"type": "tool_result", "tool_call_id": "c", "output": "x"}, "tool_call_id", "toolCallId")
+    refused("names", {"type": "tool_result", "tooCallId": "c", "output": "x"}, "tooCallId", "toolCallId")
+    refused("names", {"type": "tool_result", "toolcallid": "c", "output": "x"}, "toolcallid", "toolCallId")
+    refused("names", {"type": "user", "contnet": "x"}, "contnet", "content")
+    refused("names", user(parent_id="a"), "parent_id", "parentId")
+    refused("names", {"type": "user", "ID": "a", "content": "x"}, "ID", "id")
+    refused("names", {"Type": "user", "content": "x"}, "Type", "type")
+    refused("names", {"type": "assistant", "content": "x", "tool_calls": []}, "tool_calls", "toolCalls")
+    refused("names", {"type": "assistant", "content": "x", "toolCalls": [{"id": "c", "Name": "x"}]}, "Name", "name")
+    refused("names", user(content=[{"type": "image", "data": PIXEL, "mime_type": "image/png"}]), "mime_type", "mimeType")
+    refused("names", user(content=[{"type": "image_url", "imageUrl": {"url": "x"}}]), "imageUrl", "image_url")
+    create("names-pi", "pi")
+    refused("names-pi", pi("a", "toolResult", [], tool_call_id="c"), "tool_call_id", "toolCallId")
+    refused("names-pi", {"type": "label", "target_id": "a", "label": "x"}, "target_id", "targetId")
+    assert server().get(url("names")).json()["entries"] == 0
+
+
+def test_other_members_are_stored():
+    create("others")
+    block = {"type": "document", "mime_type": "text/plain", "titel": "x"}
+    assert append("others", user("a", ts=1, date=2, idd=3, texts=4, anything={"tool_call_id": 1}),
+                  {"type": "tool", "id": "b", "name": "x", "params": {"tool_call_id": 1}},
+                  {"type": "metadata", "id": "m", "toolcallid": 1, "conten": 2},
+                  user("c", content=[block, {"type": "text", "text": "x"}])) == [("c", "unknown_block")]
+    stored = server().get(url("others", "entries", "c")).body.decode()
+    assert '"mime_type": "text/plain", "titel": "x"' in stored, stored
+
+
+def test_abilities_refuse_too():
+    create("ability")
+    body = {"session_id": "ability", "entries": [{"type": "user", "content": "x", "parent_id": None}]}
+    answer = server().request("POST", "/projects/p/abilities/session:append", json.dumps(body), JSON)
+    assert answer.status in (400, 422) and "did you mean" in answer.body.decode(), answer
+
+
+def test_imports_refuse_no_names():
+    answer = server().request("POST", url("imported", "import"),
+                              json.dumps({**user("a"), "parent_id": "x"}) + "\n", {"Content-Type": "application/x-ndjson"})
+    assert answer.status == 200 and answer.json()["appended"] == 1, answer
+
+
+def test_role_without_type():
+    create("role")
+    for role, kind in (("user", "user"), ("assistant", "assistant"), ("tool", "tool_result")):
+        answer = send("role", {"role": role, "content": "x"})
+        text = answer.body.decode()
+        assert answer.status == 422 and f'use \\"type\\": \\"{kind}\\" instead of \\"role\\"' in text, answer
+        assert '{\\"type\\": \\"message\\", \\"message\\": {\\"role\\": ...}}' in text, answer
+    assert "needs a type other than session" in send("role", {"content": "x"}).body.decode()
+
+
+def test_real_files_can_be_appended():
+    if not os.path.isdir(DATA):
+        print("SKIPPED: no", DATA)
+        return
+    for name in sorted(os.listdir(DATA)):
+        with open(os.path.join(DATA, name), encoding="utf-8") as file:
+            entries = [json.loads(line) for line in file][1:]
+        create(name, "pi")
+        unseen = []
+        for entry in entries[:20]:
+            unseen += append(name, entry)
+        for at in range(20, len(entries), 400):
+            unseen += append(name, *entries[at:at + 400])
+        reasons = [reason for _, reason in unseen]
+        failed = sum(entry.get("message", {}).get("stopReason") in ("error", "aborted") for entry in entries)
+        assert set(reasons) <= {"failed_message", "failed_call"} and reasons.count("failed_message") == failed, reasons
+
+
+# --- what is not in a context ---
+
+
+def test_ordinary_turns():
+    create("turns")
+    assert append("turns", user("a"), assistant("b", "c1", "c2"), result("r1", "c1")) == []
+    assert append("turns", result("r2", "c2")) == []
+    assert append("turns", {"type": "label", "targetId": "a", "label": "x"}, {"type": "metadata"}) == []
+    assert append("turns", {"type": "tool", "id": "t", "name": "ls", "toolCallId": "c3"}, result("r3", "c3")) == []
+    assert append("turns", {"type": "tool", "id": "t4", "name": "ls", "toolCallId": "c4"}) == []
+    assert append("turns", user("between"), result("r4", "c4"), {**result("r5", "c4"), "parentId": "t4"}) == []
+
+
+def test_results_without_a_call():
+    create("orphans")
+    assert append("orphans", result("first", "c1")) == [("first", "no_call")]
+    assert append("orphans", user("a"), assistant("b", "c1"), result("r", "c2"), result("s", "c1")) == [("r", "no_call")]
+    assert append("orphans", result("t", "c2"), {"type": "tool_result", "id": "v", "output": "x"}) == \
+        [("t", "no_call"), ("v", "no_call")]
+    # The call is in the session, but on another branch.
+    assert append("orphans", result("w", "c1", parentId="a")) == [("w", "no_call")]
+    assert append("orphans", user("root", parentId=None), result("x", "c1")) == [("x", "no_call")]
+    # The id is not that of a call, but occurs in a text.
+    assert append("orphans", user("z", content='the call "c9"'), assistant("y", content='"c9"')) == []
+    assert append("orphans", result("q", "c9")) == [("q", "no_call")]
+
+
+def test_second_results():
+    create("second")
+    assert append("second", assistant("b", "c1"), result("r", "c1"), result("s", "c1")) == [("s", "second_result")]
+    assert append("second", result("t", "c1")) == [("t", "second_result")]
+    assert append("second", assistant("d", "c1"), result("u", "c1")) == []
+    assert append("second", assistant("e", "c1")) == [] and append("second", result("v", "c1"), result("w", "c1")) == \
+        [("w", "second_result")]
+
+
+def test_failed_messages():
+    create("failed", "pi")
+    call = [{"type": "toolCall", "id": "c1", "name": "ls", "arguments": {}}]
+    answer = [{"type": "text", "text": "x"}]
+    assert append("failed", pi("a", "user", "x"), pi("b", "assistant", call, stopReason="aborted"),
+                  pi("r", "toolResult", answer, toolCallId="c1")) == [("b", "failed_message"), ("r", "failed_call")]
+    assert append("failed", pi("s", "toolResult", answer, toolCallId="c1", )) == [("s", "failed_call")]
+
+
+def test_unknown_types_and_blocks():
+    create("kinds")
+    assert append("kinds", {"type": "fly", "id": "f"}, user("a", content=[{"type": "text", "text": "x"}])) == [("f", "unknown_type")]
+    wrong = [{"type": "video", "data": "x"}, {"type": "image", "data": "x", "mimeType": "image/tiff"},
+             {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}, {"type": "toolCall", "id": "c"}, "x",
+             {"type": "image", "source": {"type": "file", "file_id": "x"}}]
+    for i, block in enumerate(wrong):
+        assert append("kinds", user(f"w{i}", content=[block])) == [(f"w{i}", "unknown_block")], block
+    assert append("kinds", {"type": "assistant", "id": "i", "content": [{"type": "image", "data": "x", "mimeType": "image/png"}]}) == \
+        [("i", "unknown_block")]
+
+
+def test_answers_of_repeated_appends():
+    create("again")
+    entries = [result("r", "c1")]
+    for _ in range(2):
+        assert append("again", *entries) == [("r", "no_call")]
+    answer = server().request("POST", url("again", "entries"), json.dumps({"entries": [result("k", "c2")]}), {**JSON, "Idempotency-Key": "k"})
+    again = server().request("POST", url("again", "entries"), json.dumps({"entries": [result("k", "c2")]}), {**JSON, "Idempotency-Key": "k"})
+    assert answer.json()["not_in_context"] == again.json()["not_in_context"] == [{"entry_id": "k", "reason": "no_call"}], again
+
+
+def test_long_paths():
+    """The call is looked for among the 200 entries above the append."""
+    create("long")
+    assert append("long", assistant("b", "c1"), *(user(f"u{i}") for i in range(199))) == []
+    assert append("long", result("near", "c1")) == []
+    assert append("long", user("u199", parentId="u198")) == []
+    assert append("long", user("u200"), result("beyond", "c1")) == [("beyond", "no_call")]
+
+
+def test_ids_with_escapes():
+    """An id may be written in several ways, so nothing is said about the result."""
+    create("escapes")
+    assert append("escapes", assistant("b", "é/1"), result("r", "é/1"), result("n", "ü")) == []
+    body = b'{"entry":{"type":"tool_result","id":"s","output":"x","toolCallId":"\\u00e9\\/1"}}'
+    answer = server().request("POST", url("escapes", "entries"), body, JSON)
+    assert answer.json()["not_in_context"] == [], answer
+
+
+# --- images ---
+
+BY_PI = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+BY_ANTHROPIC = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+BY_DATA_URL = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + PIXEL}}
+BY_URL = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
+BY_SOURCE = {"type": "image", "source": {"type": "url", "url": "https://x.test/a.png"}}
+
+
+def test_images_reach_the_formats():
+    for dialect in ("plain", "pi"):
+        session = "images-" + dialect
+        create(session, dialect)
+        content = [{"type": "text", "text": "look"}, BY_PI, BY_ANTHROPIC, BY_DATA_URL, BY_URL, BY_SOURCE]
+        entry = user("a", content=content) if dialect == "plain" else pi("a", "user", content)
+        assert append(session, entry) == []
+        assert messages(session, "openai")[0]["content"] == \
+            [content[0], BY_DATA_URL, BY_DATA_URL, BY_DATA_URL, BY_URL, BY_URL]
+        assert messages(session, "anthropic")[0]["content"] == \
+            [content[0], BY_ANTHROPIC, BY_ANTHROPIC, BY_ANTHROPIC, BY_SOURCE, BY_SOURCE]
+
+
+def test_images_with_escaped_slashes():
+    create("slashes")
+    body = json.dumps({"entry": user("a", content=[BY_DATA_URL, BY_URL])}).replace("/", "\\/")
+    answer = server().request("POST", url("slashes", "entries"), body, JSON)
+    assert answer.json()["not_in_context"] == [], answer
+    assert messages("slashes", "openai")[0]["content"] == [BY_DATA_URL, BY_URL]
+    assert messages("slashes", "anthropic")[0]["content"] == [BY_ANTHROPIC, BY_SOURCE]
+
+
+def test_images_become_images_of_pi():
+    create("to-pi")
+    text = {"type": "text", "text": "look"}
+    assert append("to-pi", user("a", content=[text, BY_DATA_URL, BY_ANTHROPIC]), user("b", content=[text, BY_URL])) == []
+    answer = server().get(url("to-pi", "export") + "?dialect=pi")
+    _, first, second = [json.loads(line) for line in answer.body.decode().splitlines()]
+    assert first["message"]["content"] == [text, BY_PI, BY_PI], first
+    assert second["type"] == "custom" and second["plain"][0]["content"] == [text, BY_URL], second
+    again = server().request("POST", url("from-pi", "import"), answer.body, {"Content-Type": "application/x-ndjson"})
+    assert again.status == 200, again
+    back = server().get(url("from-pi", "export") + "?dialect=plain").body
+    assert back == server().get(url("to-pi", "export")).body, back
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
