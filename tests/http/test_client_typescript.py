@@ -21,18 +21,6 @@ def programs():
     return client_test.compile_programs(*(os.path.join(FILES, name) for name in ("areas.ts", "turns.ts", "rejected.ts")))
 
 
-def test_types_are_generated():
-    """schema.ts is what openapi-typescript makes of the OpenAPI document."""
-    client_test.modules()
-    target = os.path.join(cardbox_test.temp_dir(), "schema.ts")
-    words = client_test.manifest()["scripts"]["generate"].split()
-    assert words[0] == "openapi-typescript" and words[-1] == "src/schema.ts"
-    done = client_test.run_node(os.path.join(client_test.modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], target, cwd=client_test.TYPESCRIPT_CLIENT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with open(target, encoding="utf-8") as made, open(os.path.join(client_test.TYPESCRIPT_CLIENT, "src", "schema.ts"), encoding="utf-8") as file:
-        assert made.read() == file.read(), "run `npm install && npm run generate` in openapi/clients/typescript, or copy " + target
-
-
 def test_no_dependencies():
     assert "dependencies" not in client_test.manifest()
     assert all(re.fullmatch(r"[\d.]+", version) for version in client_test.manifest()["devDependencies"].values())

@@ -45,6 +45,16 @@ def compile_project(folder, *options):
     return run_node(os.path.join(modules(), "typescript", "lib", "tsc.js"), "-p", folder, *options)
 
 
+def generate_types():
+    """Makes src/schema.ts, as `npm install` does in the folder of the client. Two tests may call it at the same time."""
+    words = manifest()["scripts"]["generate"].split()
+    assert words[0] == "openapi-typescript" and words[-1] == "src/schema.ts", words
+    made = os.path.join(TYPESCRIPT_CLIENT, "src", f".schema-{os.getpid()}.ts")
+    done = run_node(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], made, cwd=TYPESCRIPT_CLIENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    os.replace(made, os.path.join(TYPESCRIPT_CLIENT, "src", "schema.ts"))
+
+
 @once
 def package():
     """A folder with the compiled client, and with packages that programs find from there."""
@@ -52,6 +62,7 @@ def package():
     found = os.path.join(folder, "node_modules", "cardbox")
     os.makedirs(found)
     shutil.copy(os.path.join(TYPESCRIPT_CLIENT, "package.json"), found)
+    generate_types()
     done = compile_project(TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
     assert done.returncode == 0, done.stdout
     os.symlink(os.path.join(modules(), "@types"), os.path.join(folder, "node_modules", "@types"))

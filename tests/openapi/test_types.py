@@ -7,9 +7,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
-import npm  # noqa: E402
+import client_test  # noqa: E402
 
-GENERATOR, COMPILER = "openapi-typescript@7.13.0", "typescript@5.9.3"
 FOLDER = os.path.join(cardbox_test.ROOT, "build", "openapi-types")
 HEAD = """import type { paths, components } from "./cardbox";
 type Abilities = { [P in keyof paths as P extends `/projects/{project_id}/abilities/${infer A}`
@@ -58,16 +57,13 @@ BAD = [
 ]
 
 
-def modules():
-    return npm.install(FOLDER, GENERATOR, COMPILER)
-
-
 def run(*command):
     return subprocess.run(["node", *command], cwd=FOLDER, capture_output=True, text=True, timeout=240)
 
 
 def test_generate():
-    done = run(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), os.path.join(cardbox_test.ROOT, "openapi", "cardbox.json"),
+    os.makedirs(FOLDER, exist_ok=True)
+    done = run(os.path.join(client_test.modules(), "openapi-typescript", "bin", "cli.js"), os.path.join(cardbox_test.ROOT, "openapi", "cardbox.json"),
                "-o", "cardbox.d.ts")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -76,7 +72,7 @@ def test_compile():
     """One line of the source for each case; the compiler names the lines with errors."""
     with open(os.path.join(FOLDER, "cases.ts"), "w", encoding="utf-8") as out:
         out.write(HEAD + "\n".join(GOOD + BAD) + "\n")
-    done = run(os.path.join(modules(), "typescript", "lib", "tsc.js"), "--noEmit", "--strict", "--module", "esnext",
+    done = run(os.path.join(client_test.modules(), "typescript", "lib", "tsc.js"), "--noEmit", "--strict", "--module", "esnext",
                "--moduleDetection", "force", "--moduleResolution", "bundler", "cases.ts")
     lines = done.stdout.splitlines()
     faulty = {int(line.split("(")[1].split(",")[0]) for line in lines if line.startswith("cases.ts(")}
