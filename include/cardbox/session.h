@@ -366,11 +366,16 @@ typedef struct cardbox_session_append_options {
                       cardbox_free. An entry of an unknown type has the member `not_in_context`, the
                       reason why no context contains it. After a failure, or if memory is exhausted,
                       NULL is stored. `answer` may be NULL */
+    /** creates the session with these options if it does not exist, in the same transaction: if
+     * the append fails, no session is created. If the session has another dialect, the status is
+     * CARDBOX_CONFLICT. must_be_new can't be set. With expected_version, no session is created.
+     * NULL: the session must exist */
+    const cardbox_session_options *create;
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
     {                                                                                              \
-        sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \
+        sizeof(cardbox_session_append_options), NULL, 0, NULL, NULL                                      \
     }
 
 /**
@@ -384,7 +389,7 @@ typedef struct cardbox_session_append_options {
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session, which must exist
+ * @param session_id  the session, which must exist unless options->create is set
  * @param entries     JSON objects with a type and the members that the type requires. A parentId
  * (null: a root) must be the id of an entry that is in the session or earlier in `entries`. JSON
  * that contains line feeds is stored without white space between its tokens

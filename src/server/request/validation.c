@@ -38,7 +38,9 @@ static bool begin_item(validation *s, const validation_path *at, const char *typ
     buf_printf(&s->items, "%s{\"type\":\"%s\",\"loc\":[\"%s\"", s->items.len == 0 ? "" : ",", type,
                at->in);
     if (at->list != NULL)
-        buf_printf(&s->items, ",\"%s\",%zu", at->list, at->index);
+        buf_printf(&s->items, ",\"%s\"", at->list);
+    if (at->list != NULL && at->index != SIZE_MAX)
+        buf_printf(&s->items, ",%zu", at->index);
     return true;
 }
 
