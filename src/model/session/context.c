@@ -157,12 +157,12 @@ void context_report(buf *out, const context *ctx)
 {
     buf_member_int(out, "messages_before", (int64_t)ctx->before);
     buf_member_int(out, "messages_after", (int64_t)count_after(ctx));
-    buf_member_int(out, "omitted_messages", (int64_t)ctx->omitted);
-    buf_member(out, "token_estimate", SLICE("{\"method\":\"bytes/4\""));
-    buf_member_int(out, "tokens", (int64_t)ctx->tokens);
-    buf_char(out, '}');
     buf_member(out, "repairs", SLICE("["));
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next)
         put_repair(out, at);
     buf_char(out, ']');
+    buf_member_int(out, "omitted_messages", (int64_t)ctx->omitted);
+    buf_member(out, "token_estimate", SLICE("{\"method\":\"bytes/4\""));
+    buf_member_int(out, "tokens", (int64_t)ctx->tokens);
+    buf_char(out, '}');
 }

@@ -97,8 +97,8 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
 void context_digest_text(char out[33], const context_digest *digest);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,
- * messages_after, omitted_messages, token_estimate, and "repairs": an array of
- * {"repair","entry"[,"call"]}. */
+ * messages_after, "repairs": an array of {"repair","entry"[,"call"]}, omitted_messages and
+ * token_estimate. */
 void context_report(buf *out, const context *ctx);
 
 /* Returns the name of a repair, such as "dropped_message". */
