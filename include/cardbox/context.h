@@ -43,12 +43,12 @@ typedef struct cardbox_context_options {
     size_t then_count;        /**< 0 to CARDBOX_THEN_MAX */
     int64_t limit;            /**< maximum number of messages, 1 to 1,000,000; 0: no limit. See
                                    cardbox_build_context_options */
-    int64_t token_budget;     /**< maximum of the estimated tokens, 1 to 1,000,000,000; 0: no budget */
+    int64_t token_budget; /**< maximum of the estimated tokens, 1 to 1,000,000,000; 0: no budget */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0                     \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0               \
     }
 
 /**
@@ -200,18 +200,19 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
 
 /**
  * Returns the report of a context: a JSON object with format, messages_before, messages_after,
- * omitted_messages, token_estimate and repairs. omitted_messages is the number of messages that
- * were omitted because of `limit` or `token_budget`. token_estimate is {"method":"bytes/4",
- * "tokens":N}: the bytes of the messages and of the separate system text as JSON, divided by four
- * and rounded up. Repairs of omitted messages are listed too. A repair has the members repair (its kind), entry (the id of the entry or card) and in
- * some cases call (the id of the tool call). The report for a session also has entry_id, provider,
- * model and thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId,
- * provider, model and startTime (milliseconds since 1970). The report for a box also has box_id,
- * version, length, cards (the number of ids in the requested part) and missing_card_ids. The report
- * for several boxes also has `then`: a list of the further boxes with their box_id, version, length
- * and cards. A context in Anthropic's format may have fewer messages than messages_after:
- * consecutive messages of one role are merged, and the system text is separate. A context in
- * OpenAI's format may have more messages: images of tool results are separate messages.
+ * omitted_messages, token_estimate and repairs. The member omitted_messages is the number of
+ * messages that were omitted because of `limit` or `token_budget`. The member token_estimate is
+ * {"method":"bytes/4", "tokens":N}: the bytes of the messages and of the separate system text as
+ * JSON, divided by four and rounded up. Repairs of omitted messages are listed too. A repair has
+ * the members repair (its kind), entry (the id of the entry or card) and in some cases call (the id
+ * of the tool call). The report for a session also has entry_id, provider, model and
+ * thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider,
+ * model and startTime (milliseconds since 1970). The report for a box also has box_id, version,
+ * length, cards (the number of ids in the requested part) and missing_card_ids. The report for
+ * several boxes also has `then`: a list of the further boxes with their box_id, version, length and
+ * cards. A context in Anthropic's format may have fewer messages than messages_after: consecutive
+ * messages of one role are merged, and the system text is separate. A context in OpenAI's format
+ * may have more messages: images of tool results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

@@ -375,7 +375,7 @@ typedef struct cardbox_session_append_options {
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
     {                                                                                              \
-        sizeof(cardbox_session_append_options), NULL, 0, NULL, NULL                                      \
+        sizeof(cardbox_session_append_options), NULL, 0, NULL, NULL                                \
     }
 
 /**

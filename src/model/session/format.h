@@ -10,11 +10,11 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool repairs_text;     /* true: text that an API rejects is left out or replaced */
-    bool drops_blank;      /* true: blank texts are left out */
-    size_t from;           /* offset of the current message in out->messages */
-    size_t *offsets;       /* receives the bytes that are written before each message of the list; NULL:
-                              the context is not measured */
+    bool repairs_text; /* true: text that an API rejects is left out or replaced */
+    bool drops_blank;  /* true: blank texts are left out */
+    size_t from;       /* offset of the current message in out->messages */
+    size_t *offsets;   /* receives the bytes that are written before each message of the list; NULL:
+                          the context is not measured */
     context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
 

@@ -73,8 +73,8 @@ static void queue_append(request *r, session_batch *batch, scan_value entries)
     } else {
         r->ticket.replayable = session_append_is_repeatable(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
-        handler_queue_single(r, BATCH_SINGLE_WRITE, session_append_statement(batch),
-                             build_append, batch, session_append_response);
+        handler_queue_single(r, BATCH_SINGLE_WRITE, session_append_statement(batch), build_append,
+                             batch, session_append_response);
     }
 }
 

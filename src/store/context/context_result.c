@@ -12,9 +12,10 @@
 cardbox_status context_failure(const context *ctx, cardbox_error *err)
 {
     if (ctx->does_not_fit)
-        return error_set(err, CARDBOX_INVALID,
-                         "the newest messages of the context do not fit into limit or token_budget: "
-                         "they are kept together with their results and with the system messages");
+        return error_set(
+            err, CARDBOX_INVALID,
+            "the newest messages of the context do not fit into limit or token_budget: "
+            "they are kept together with their results and with the system messages");
     if (ctx->is_over)
         return error_set(
             err, CARDBOX_TOO_LARGE,

@@ -67,8 +67,8 @@ typedef struct session_batch {
     bool restores; /* true: a part of a project's import: the session is invisible until it is
                       complete */
     int dialect;   /* a session_dialect; negative: not known */
-    int64_t expected_version; /* 0: any */
-    slice key;                /* ptr NULL: none */
+    int64_t expected_version;     /* 0: any */
+    slice key;                    /* ptr NULL: none */
     const session_create *create; /* appends: creates the session if it does not exist; NULL: the
                                      session must exist */
     slice file_id;   /* the id in the file's header; empty: none; ptr NULL: any file is accepted */
