@@ -41,11 +41,14 @@ typedef struct cardbox_context_options {
                                    of the box, in this order. So a tool call in one box can have its
                                    result in another one */
     size_t then_count;        /**< 0 to CARDBOX_THEN_MAX */
+    int64_t limit;            /**< maximum number of messages, 1 to 1,000,000; 0: no limit. See
+                                   cardbox_build_context_options */
+    int64_t token_budget; /**< maximum of the estimated tokens, 1 to 1,000,000,000; 0: no budget */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0                     \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0               \
     }
 
 /**
@@ -73,6 +76,13 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
 
 /**
  * Builds the context of an entry as cardbox_build_context does, with options.
+ *
+ * With options->limit or options->token_budget, the oldest messages are omitted until the rest
+ * fits. System messages and the summary of the last compaction are always kept, and count. A tool
+ * result is never separated from its call. `limit` counts messages as messages_after of the report
+ * does, before a format merges or splits them. `token_budget` is the maximum of `tokens` in
+ * token_estimate. The whole path is read before the cut. If even the newest message, with its tool
+ * results, does not fit, the status is CARDBOX_INVALID.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -189,16 +199,20 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
 CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
 
 /**
- * Returns the report of a context: a JSON object with format, messages_before, messages_after and
- * repairs. A repair has the members repair (its kind), entry (the id of the entry or card) and in
- * some cases call (the id of the tool call). The report for a session also has entry_id, provider,
- * model and thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId,
- * provider, model and startTime (milliseconds since 1970). The report for a box also has box_id,
- * version, length, cards (the number of ids in the requested part) and missing_card_ids. The report
- * for several boxes also has `then`: a list of the further boxes with their box_id, version, length
- * and cards. A context in Anthropic's format may have fewer messages than messages_after:
- * consecutive messages of one role are merged, and the system text is separate. A context in
- * OpenAI's format may have more messages: images of tool results are separate messages.
+ * Returns the report of a context: a JSON object with format, messages_before, messages_after,
+ * omitted_messages, token_estimate and repairs. The member omitted_messages is the number of
+ * messages that were omitted because of `limit` or `token_budget`. The member token_estimate is
+ * {"method":"bytes/4", "tokens":N}: the bytes of the messages and of the separate system text as
+ * JSON, divided by four and rounded up. Repairs of omitted messages are listed too. A repair has
+ * the members repair (its kind), entry (the id of the entry or card) and in some cases call (the id
+ * of the tool call). The report for a session also has entry_id, provider, model and
+ * thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider,
+ * model and startTime (milliseconds since 1970). The report for a box also has box_id, version,
+ * length, cards (the number of ids in the requested part) and missing_card_ids. The report for
+ * several boxes also has `then`: a list of the further boxes with their box_id, version, length and
+ * cards. A context in Anthropic's format may have fewer messages than messages_after: consecutive
+ * messages of one role are merged, and the system text is separate. A context in OpenAI's format
+ * may have more messages: images of tool results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

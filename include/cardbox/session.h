@@ -367,11 +367,16 @@ typedef struct cardbox_session_append_options {
                       `not_in_context` has {"entry_id", "reason"} for each entry that no context
                       will show: see cardbox_session_append. After a failure, or if memory is
                       exhausted, NULL is stored. `answer` may be NULL */
+    /** creates the session with these options if it does not exist, in the same transaction: if
+     * the append fails, no session is created. If the session has another dialect, the status is
+     * CARDBOX_CONFLICT. must_be_new can't be set. With expected_version, no session is created.
+     * NULL: the session must exist */
+    const cardbox_session_options *create;
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
     {                                                                                              \
-        sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \
+        sizeof(cardbox_session_append_options), NULL, 0, NULL, NULL                                \
     }
 
 /**
@@ -399,7 +404,7 @@ typedef struct cardbox_session_append_options {
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session, which must exist
+ * @param session_id  the session, which must exist unless options->create is set
  * @param entries     JSON objects with a type and the members that the type requires. A parentId
  * (null: a root) must be the id of an entry that is in the session or earlier in `entries`. JSON
  * that contains line feeds is stored without white space between its tokens

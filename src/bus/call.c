@@ -185,7 +185,8 @@ slice input_ids(input_reader *in, const char *name, bool uuids)
 context_request input_context(input_reader *in)
 {
     context_request request = {CARDBOX_FORMAT_OPENAI,
-                               !scan_string_is(input_json(in, "repair"), SLICE("off"))};
+                               !scan_string_is(input_json(in, "repair"), SLICE("off")),
+                               input_integer(in, "limit", 0), input_integer(in, "token_budget", 0)};
     slice format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&request.format, format);

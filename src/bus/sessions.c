@@ -50,6 +50,7 @@ BUS_RENDERS(session_get)
         return session_not_found(*session, err);
     session_row_read(&row, rows, 0);
     session_row_json(out, &row, call->tenant);
+    call->version = row.version;
     return CARDBOX_OK;
 }
 

@@ -72,6 +72,23 @@ static cardbox_status of_entry(cardbox_status status, size_t place, cardbox_erro
     return error_set(err, status, "/entries/%zu: %s", place, own.message);
 }
 
+/* Reads the member `create`, an object with members of the input of session:create. */
+static cardbox_status read_create(session_batch *batch, input_reader *in)
+{
+    input_reader inner = *in;
+    inner.object = input_value(in, "create");
+    if (inner.object.kind == SCAN_NONE)
+        return CARDBOX_OK;
+    session_create *create = arena_zeros(in->call->memory, 1, sizeof(*create));
+    if (create == NULL)
+        return error_nomem(in->err);
+    *create =
+        (session_create){.tenant = batch->tenant, .session = batch->session, .may_exist = true};
+    cardbox_status status = take_header(create, &inner);
+    session_batch_create(batch, create);
+    return status;
+}
+
 BUS_READS(session_append)
 {
     size_t bad = 0;
@@ -84,11 +101,14 @@ BUS_READS(session_append)
     }
     batch->expected_version = input_integer(in, "expected_version", 0);
     batch->key = key;
+    if (in->status == CARDBOX_OK)
+        in->status = read_create(batch, in);
     if (in->status != CARDBOX_OK)
         return;
     in->status = session_append_list(batch, input_value(in, "entries"), &bad, in->err);
     in->status = of_entry(in->status, bad, in->err);
     in->call->again = session_append_is_repeatable(batch);
+    in->call->step.statement = session_append_statement(batch);
 }
 
 static void bus_session_append_drop(void *plan)
@@ -126,6 +146,7 @@ BUS_RENDERS(session_head)
     const session_move *move = call->plan;
     int64_t version = 0;
     cardbox_status status = session_head_status(rows, move, &version, err);
+    call->is_unmet = session_change_is_unmet(rows_text(rows, 0, 0));
     if (status != CARDBOX_OK)
         return status;
     begin_object(out, move->session);

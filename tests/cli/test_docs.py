@@ -148,7 +148,7 @@ def test_common_options_are_where_the_overview_says():
     lists = {"project list", "task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
     assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
-                      "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}
+                      "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists | {"box context", "session context"}}
     overview = re.sub(r"\s+", " ", help_of("cardbox"))
     for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
                  "--project (or CARDBOX_PROJECT) import, export, ability invoke; all of card, box, "

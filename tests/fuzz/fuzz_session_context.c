@@ -57,6 +57,39 @@ static void check_context(const session_file *file, cardbox_format format, bool 
     arena_reset(&memory);
 }
 
+/* Cuts the context to different sizes: every cut is within its limits, and keeps calls and results
+ * together. */
+static void check_cuts(const session_file *file, cardbox_format format)
+{
+    uint32_t at = file->tree.leaf;
+    size_t count = (size_t)file->tree.nodes[at].depth + 1;
+    arena paths = ARENA_INIT;
+    const session_entry **path = arena_zeros(&paths, count, sizeof(*path));
+
+    require(path != NULL);
+    for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
+        path[i] = &file->entries[at];
+    for (int64_t size = 1; size < 4000; size *= 3) {
+        const context_request request = {format, true, size % 2 == 0 ? size : 0, size};
+        arena memory = ARENA_INIT;
+        context_output out;
+        context ctx;
+
+        require(context_of_path(&ctx, NULL, path, count, true, &memory));
+        size_t whole = ctx.list.count;
+        if (context_write_cut(&out, &ctx, &request)) {
+            check_pairs(&ctx);
+            require(ctx.list.count + ctx.omitted == whole);
+            require(whole == 0 || (out.messages.len + out.system.len + 3) / 4 <= (size_t)size);
+        } else {
+            require(ctx.does_not_fit);
+        }
+        context_output_free(&out);
+        arena_reset(&memory);
+    }
+    arena_reset(&paths);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     session_file file;
@@ -66,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_MESSAGES; format++) {
         check_context(&file, (cardbox_format)format, true);
         check_context(&file, (cardbox_format)format, false);
+        check_cuts(&file, (cardbox_format)format);
     }
     session_file_free(&file);
     return 0;

@@ -235,7 +235,7 @@ def of_boxes():
     yield "GET", url("p", "boxes") + "?limit=1", None
     for box in (BOX, FORK):
         for rest in ("", "?at_version=1", "?at_length=65", "?at_time=2100-01-01T00:00:00Z", "?offset=60&limit=10", "/cards",
-                     "/cards?offset=3&limit=100", "/log", "/log?limit=1", "/context", "/context?limit=3&format=entries",
+                     "/cards?offset=3&limit=100", "/log", "/log?limit=1", "/context", "/context?tail=3&format=entries", "/context?limit=3&format=entries",
                      "/context?format=anthropic"):
             yield "GET", url("p", "boxes", box) + rest, None
     for rest in ("", "?at_version=2", "?offset=10000", "/cards?limit=1"):

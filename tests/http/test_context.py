@@ -169,7 +169,7 @@ def test_tail_and_moments():
     """The last cards, and the box as it was."""
     box = make_box("turn", ["profile", "ask"])
     server().post(f"/projects/turn/boxes/{box}/append", {"card_ids": ["think"]})
-    assert context_of("turn", box, "?limit=1")["messages"] == [
+    assert context_of("turn", box, "?tail=1")["messages"] == [
         {"role": "assistant", "content": "I look"}]
     was = context_of("turn", box, "?at_version=1")
     assert len(was["messages"]) == 2 and was["version"] == 1 and was["cards"] == 2
@@ -178,7 +178,7 @@ def test_tail_and_moments():
     assert "no such version" in never["detail"]["error_message"], never
     # An orphan at the cut is left out, and the report says so.
     box = make_box("turn", ["call-1", "result-1"])
-    cut = context_of("turn", box, "?limit=1")
+    cut = context_of("turn", box, "?tail=1")
     assert cut["messages"] == [] and cut["report"]["repairs"][0]["repair"] == "orphan_result", cut
 
 
@@ -200,7 +200,7 @@ def test_etag():
 
 def test_refusals():
     box = turn()
-    for query in ("?format=xml", "?format=", "?repair=yes", "?limit=0", "?limit=x", "?limit=10001",
+    for query in ("?format=xml", "?format=", "?repair=yes", "?limit=0", "?limit=x", "?tail=10001",
                   "?formt=openai", "?format=openai&format=openai", "?at_version=1&at_length=1",
                   "?leaf=x"):
         context_of("turn", box, query, status=422)
@@ -260,10 +260,10 @@ def test_then_at_a_version():
     assert now.header("ETag") != before.header("ETag") and now.json()["then"][0]["version"] == 2
 
 
-def test_then_limit_counts_all_boxes():
+def test_then_tail_counts_all_boxes():
     first, second = dual()
     for limit, cards in ((1, (0, 1)), (3, (0, 3)), (4, (1, 3)), (5, (2, 3)), (10000, (2, 3))):
-        answer = context_of("turn", first, f"?then={second}&limit={limit}")
+        answer = context_of("turn", first, f"?then={second}&tail={limit}")
         assert (answer["cards"], answer["then"][0]["cards"]) == cards, limit
 
 
@@ -285,7 +285,7 @@ def test_then_is_too_large():
     first, _ = dual()
     longest = make_box("turn", ["ask"] * 9999)
     context_of("turn", first, f"?then={longest}", status=413)
-    answer = server().get(f"/projects/turn/boxes/{first}/context?then={longest}&limit=10000").json()
+    answer = server().get(f"/projects/turn/boxes/{first}/context?then={longest}&tail=10000").json()
     assert (answer["cards"], answer["then"][0]["cards"]) == (1, 9999)
 
 
@@ -313,9 +313,9 @@ def test_too_large_to_be_loaded():
     box = make_box("large", ["big"] * 500)
     before = server().peak_rss_kb()
     refused = context_of("large", box, status=413)["detail"]
-    assert "the cards have more than 33554432 bytes" in refused["error_message"] and "?limit=" in refused["hint"], refused
+    assert "the cards have more than 33554432 bytes" in refused["error_message"] and "?tail=" in refused["hint"], refused
     assert server().peak_rss_kb() - before < 100_000, (before, server().peak_rss_kb())
-    assert len(context_of("large", box, "?limit=2")["messages"]) == 2
+    assert len(context_of("large", box, "?tail=2")["messages"]) == 2
     context_of("large", make_box("large", ["raw"] * 28), status=413)
     assert len(context_of("large", make_box("large", ["raw"] * 27))["messages"]) == 27
     empty = context_of("large", make_box("large", []))
@@ -365,8 +365,8 @@ def test_long_box():
     assert whole["cards"] == 10000 and len(whole["messages"]) == 10000
     server().post(f"/projects/long/boxes/{box}/append", {"card_ids": ["c"]})
     refused = context_of("long", box, status=413)["detail"]
-    assert "10000 cards" in refused["error_message"] and "limit=" in refused["hint"], refused
-    assert context_of("long", box, "?limit=10000")["cards"] == 10000
+    assert "10000 cards" in refused["error_message"] and "tail=" in refused["hint"], refused
+    assert context_of("long", box, "?tail=10000")["cards"] == 10000
 
 
 def test_too_long_is_not_read():
@@ -381,7 +381,7 @@ def test_too_long_is_not_read():
 def test_budget():
     add("big", [text(f"big-{at}", "user", "x" * 3000000) for at in range(1)])
     refused = context_of("big", make_box("big", ["big-0"] * 12), status=413)["detail"]
-    assert refused["error_code"] == "too_large" and "limit=" in refused["hint"], refused
+    assert refused["error_code"] == "too_large" and "tail=" in refused["hint"], refused
     assert context_of("big", make_box("big", ["big-0"] * 9))["cards"] == 9
 
 

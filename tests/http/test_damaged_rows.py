@@ -180,7 +180,7 @@ def test_lengths_without_ids():
             damage(box, f"length = {length}" + (", tail = '[]'" if box == empty else ""))
             refused(url(project, "boxes", box), DAMAGED)
             refused(url(project, "boxes", box) + "?at_length=20000", DAMAGED)
-            for path in ("cards", "context?limit=3", "log", "cards?offset=100"):
+            for path in ("cards", "context?tail=3", "context?limit=3&token_budget=100000", "log", "cards?offset=100"):
                 assert get(url(project, "boxes", box) + "/" + path).status < 500, path
         boxes = exported_boxes(project)
         assert boxes[empty] == [] and boxes[long][:9984] == [f"id-{at}" for at in range(9984)], boxes

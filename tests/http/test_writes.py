@@ -658,7 +658,7 @@ def test_conditions_that_are_not_taken():
     """A header that should keep a change from happening is not ignored."""
     box = send("POST", url("conditions", "boxes"), {})["box_id"]
     refused = [("PUT", ("boxes", box), "If-None-Match"), ("DELETE", ("boxes", box), "If-Match"),
-               ("POST", ("boxes", box, "append"), "If-Match"), ("POST", ("cards",), "If-None-Match"),
+               ("POST", ("boxes", box, "seal"), "If-Match"), ("POST", ("cards",), "If-None-Match"),
                ("POST", ("boxes",), "Idempotency-Key"), ("POST", ("boxes", box, "fork"), "Idempotency-Key")]
     for method, rest, header in refused:
         body = b'{"card_ids":["a"]}' if rest[-1] != "cards" else b'{"content":1}'

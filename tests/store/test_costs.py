@@ -246,6 +246,8 @@ def all_cases(t, n):
     yield "session_import", lines(s, max(n - LINES, 0), ids=lots, parents=["e-1"] * LINES, refs=apart), LINES
     yield "session_import", lines(s, n, restores=True), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]]), LINES
+    yield "session_append_new", append(s, lots, ["e-1", *lots[:-1]]) + ", 'plain', NULL", LINES
+    yield "session_append_new", append(f"{T}, 'no such'", lots, [None, *lots[:-1]]) + ", 'plain', NULL", LINES
     yield "ability_save", f"{T}, 'm:new', 'x', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200", 1
     yield "session_append", append(s, lots, spread, refs=apart), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]], kind="label", target="e-7"), LINES

@@ -125,6 +125,10 @@ EXAMPLES = {
         "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}', '{NULL,NULL}', '{NULL,NULL}'",
         f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{1,NULL}', '{\"c\",NULL}'"],
+    "session_append_new": [
+        f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', 'plain', NULL"
+        for session in (SESSION, f"{TENANT}, 'no such'")],
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
@@ -197,6 +201,7 @@ SORTS = {
     "cards_list": "the cards of some calls, which are few, and those of one time",
     "projects_list": "a page",
     "session_append": "what is given",
+    "session_append_new": "what is given",
     "session_branch_points": "a page",
     "session_children": "a page",
     "session_counts": "the starts of branches of one session, for a count",

@@ -119,30 +119,21 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
     return CLI_DONE;
 }
 
-/* Appends the entries. If call->dialect is set, first creates a missing session in the same
- * transaction, so that no empty session stays if the entries are rejected. */
-static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
-                                            const append_input *input, char **answer)
+/* Appends the entries. If call->dialect is set, a missing session is created. */
+static cardbox_status append_entries(int64_t *version, cli_call *call, const append_input *input,
+                                     char **answer)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
-    const char *project = call->project, *session = call->arguments[0];
-    cardbox *tx = NULL;
-    cardbox_status status = cardbox_begin(&tx, call->db, &call->err);
 
     sdk_options.answer = answer;
     sdk_options.key = call->append.key;
     sdk_options.expected_version = call->append.expected_version;
     make.dialect = (cardbox_dialect)call->dialect;
-    if (status == CARDBOX_OK && make.dialect != CARDBOX_DIALECT_UNKNOWN)
-        status = cardbox_session_create(NULL, tx, project, session, &make, &call->err);
-    if (status == CARDBOX_OK)
-        status = cardbox_session_append(version, tx, project, session, input->lines, input->count,
-                                        &sdk_options, &call->err);
-    if (status == CARDBOX_OK)
-        return cardbox_commit(tx, &call->err);
-    cardbox_rollback(tx);
-    return status;
+    if (make.dialect != CARDBOX_DIALECT_UNKNOWN)
+        sdk_options.create = &make;
+    return cardbox_session_append(version, call->db, call->project, call->arguments[0],
+                                  input->lines, input->count, &sdk_options, &call->err);
 }
 
 static cli_exit append_and_print(cli_call *call, const append_input *input)
@@ -151,7 +142,7 @@ static cli_exit append_and_print(cli_call *call, const append_input *input)
     int64_t version = 0;
     char *answer = NULL;
     cli_exit end = CLI_FAILED;
-    cardbox_status status = append_in_transaction(&version, call, input, &answer);
+    cardbox_status status = append_entries(&version, call, input, &answer);
 
     if (status == CARDBOX_NOT_FOUND && strncmp(call->err.message, "session not found", 17) == 0)
         cli_error("session %s not found: --create pi or --create plain creates it", session);

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include "cli/view/term.h"
-#include "model/session/context.h"
 #include "model/session/preview.h"
 
 /* --- the report --- */
@@ -76,7 +75,7 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     size_t count = cardbox_context_count(built);
     bool merges = session_string_is(scan_find(report, "format"), "anthropic");
     bool has_system = cardbox_context_system(built) != NULL;
-    int64_t after;
+    int64_t after, omitted;
 
     buf_printf(out, "; messages: %zu", count);
     if (scan_integer(scan_find(report, "messages_after").text, &after) && after > (int64_t)count)
@@ -85,6 +84,9 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
                    merges && has_system ? " and " : "",
                    has_system ? "system texts were separated" : "");
     add_member(out, report, "messages_before", ", before repairs ");
+    if (scan_integer(scan_find(report, "omitted_messages").text, &omitted) && omitted > 0)
+        buf_printf(out, ", omitted %" PRId64, omitted);
+    add_member(out, scan_find(report, "token_estimate"), "tokens", "; tokens: about ");
 }
 
 static void add_then(buf *out, scan_value boxes)

@@ -161,4 +161,8 @@ void context_report(buf *out, const context *ctx)
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next)
         put_repair(out, at);
     buf_char(out, ']');
+    buf_member_int(out, "omitted_messages", (int64_t)ctx->omitted);
+    buf_member(out, "token_estimate", SLICE("{\"method\":\"bytes/4\""));
+    buf_member_int(out, "tokens", (int64_t)ctx->tokens);
+    buf_char(out, '}');
 }

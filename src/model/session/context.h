@@ -43,7 +43,12 @@ bool context_format_of(cardbox_format *out, slice name);
 typedef struct context_request {
     cardbox_format format;
     bool repair;
+    int64_t limit;        /* maximum number of messages, as the report counts them; 0: none */
+    int64_t token_budget; /* maximum of the estimated tokens; 0: none */
 } context_request;
+
+/* Maximum values of the options. */
+enum { CONTEXT_LIMIT_MAX = 1000000, CONTEXT_BUDGET_MAX = 1000000000 };
 
 /* The digest of a prefix of a context: XXH3 with 128 bits, big-endian. A digest is for detecting
  * accidental differences, not forged ones. */
@@ -70,6 +75,17 @@ typedef struct context_output {
  */
 bool context_write(context_output *out, context *ctx, cardbox_format format);
 
+/*
+ * Writes a context as context_write does. If request->limit or request->token_budget is set, first
+ * omits the oldest messages until the rest fits. System messages and the summary of the compaction
+ * are kept, and no result is separated from its call. Returns false also if the newest messages do
+ * not fit: then ctx->does_not_fit is set.
+ */
+bool context_write_cut(context_output *out, context *ctx, const context_request *request);
+
+/* Returns true if writing failed because the messages or the system text exceed the limit. */
+bool context_is_too_large(const context_output *out);
+
 void context_output_free(context_output *output);
 
 /* Compares the digests of two contexts. Returns the index of the first message that differs. If no
@@ -81,7 +97,8 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
 void context_digest_text(char out[33], const context_digest *digest);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,
- * messages_after, and "repairs": an array of {"repair","entry"[,"call"]}. */
+ * messages_after, "repairs": an array of {"repair","entry"[,"call"]}, omitted_messages and
+ * token_estimate. */
 void context_report(buf *out, const context *ctx);
 
 /* Returns the name of a repair, such as "dropped_message". */

@@ -168,6 +168,10 @@ void context_end_message(context_writer *w)
 {
     const buf *written = &w->out->messages;
 
+    if (w->offsets != NULL) { /* the count is used by context_write_anthropic */
+        w->out->count++;
+        return;
+    }
     if (!buf_ok(written) || !reserve_digest(w->out) ||
         !arena_count(w->ctx->memory, written->len - w->from + sizeof(w->prefix))) {
         w->ctx->memory->failed = true;
@@ -208,11 +212,12 @@ void context_write_system(context_writer *w)
 
 /* --- contexts --- */
 
-bool context_write(context_output *out, context *ctx, cardbox_format format)
+bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
 {
     context_writer w = {
         .out = out,
         .ctx = ctx,
+        .offsets = offsets,
         .repairs_text = ctx->is_repaired,
         .drops_blank = ctx->is_repaired && format != CARDBOX_FORMAT_MESSAGES,
     };
@@ -228,7 +233,18 @@ bool context_write(context_output *out, context *ctx, cardbox_format format)
     else
         context_write_entries(&w);
     buf_char(&out->messages, ']');
+    ctx->tokens = (out->messages.len + out->system.len + 3) / 4;
     return buf_ok(&out->messages) && buf_ok(&out->system) && !ctx->memory->failed;
+}
+
+bool context_write(context_output *out, context *ctx, cardbox_format format)
+{
+    return context_measure(out, ctx, format, NULL);
+}
+
+bool context_is_too_large(const context_output *out)
+{
+    return out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE;
 }
 
 void context_output_free(context_output *output)

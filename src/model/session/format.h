@@ -10,11 +10,24 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool repairs_text;     /* true: text that an API rejects is left out or replaced */
-    bool drops_blank;      /* true: blank texts are left out */
-    size_t from;           /* offset of the current message in out->messages */
+    bool repairs_text; /* true: text that an API rejects is left out or replaced */
+    bool drops_blank;  /* true: blank texts are left out */
+    size_t from;       /* offset of the current message in out->messages */
+    size_t *offsets;   /* receives the bytes that are written before each message of the list; NULL:
+                          the context is not measured */
     context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
+
+/* Writes a context only to measure it: without digests. `offsets` receives, for each message of
+ * ctx->list, the bytes of `out->messages` before it. The caller frees `out` in all cases. */
+bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets);
+
+/* Called for each message of the list, in order, before it is written. */
+static inline void context_mark(context_writer *w)
+{
+    if (w->offsets != NULL)
+        *w->offsets++ = w->out->messages.len;
+}
 
 /* Begins a message. Writes a comma before it, unless it is the first message. */
 void context_begin_message(context_writer *w);

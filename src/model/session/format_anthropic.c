@@ -227,6 +227,7 @@ void context_write_anthropic(context_writer *w)
 
     context_write_system(w);
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w);
         if (at->role == CONTEXT_RESULT)
             put_result(&t, at);
         else if (at->role != CONTEXT_SYSTEM)

@@ -43,6 +43,7 @@ void context_write_entries(context_writer *w)
     slice parent = {"", 0}; /* parent of synthetic results: the last assistant's message */
 
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w);
         if (at->role == CONTEXT_ASSISTANT)
             parent = at->id;
         if (at->is_synthetic)

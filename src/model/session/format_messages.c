@@ -68,6 +68,7 @@ void context_write_messages(context_writer *w)
 {
     context_write_system(w);
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w);
         if (at->role != CONTEXT_SYSTEM)
             put_message(w, at);
     }

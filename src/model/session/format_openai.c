@@ -168,8 +168,10 @@ static const context_message *put_results(context_writer *w, const context_messa
 {
     const context_message *at = from;
 
-    for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next)
+    for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next) {
+        context_mark(w);
         put_result(w, at);
+    }
     put_images(w, from, at);
     return at;
 }
@@ -194,6 +196,7 @@ void context_write_openai(context_writer *w)
             at = put_results(w, at);
             continue;
         }
+        context_mark(w);
         if (!has_content(w, at))
             context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)

@@ -22,6 +22,7 @@ context_message *context_add(context *ctx, context_role role, context_origin ori
     if (message == NULL)
         return NULL;
     message->role = role;
+    message->is_kept = role == CONTEXT_SYSTEM;
     message->origin = origin;
     message->id = id;
     context_add_source(ctx, message, id, text);
@@ -79,6 +80,15 @@ void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice 
     else
         ctx->repairs = repair;
     ctx->last_repair = repair;
+}
+
+void context_drop_repairs(context *ctx, context_repair *last)
+{
+    ctx->last_repair = last;
+    if (last != NULL)
+        last->next = NULL;
+    else
+        ctx->repairs = NULL;
 }
 
 void context_add_value(context *ctx, context_message *message, scan_value value)

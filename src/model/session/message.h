@@ -60,7 +60,8 @@ typedef struct context_message {
     slice time; /* JSON; {NULL, 0}: the time is unknown */
     context_part *parts, *last_part;
     size_t part_count;
-    bool has_failed;   /* true: an assistant's message ended in error or was aborted */
+    bool has_failed; /* true: an assistant's message ended in error or was aborted */
+    bool is_kept;    /* true: a system message or the summary of a compaction, which no cut omits */
     bool is_synthetic; /* true: a result that was added for a call without a result */
     bool is_error;     /* true: the result of a failed call */
     slice status; /* a failed call's status, which the formats openai and messages write; inside of
@@ -108,10 +109,13 @@ typedef struct context_settings {
 typedef struct context {
     context_list list;
     context_settings settings;
-    size_t before; /* number of messages before calls and results are paired */
-    size_t most;   /* maximum bytes of the written context */
-    size_t made;   /* estimated bytes of the synthetic results */
-    bool is_over;  /* true: `made` exceeds `most`, and memory->failed is true too */
+    size_t before;     /* number of messages before calls and results are paired */
+    size_t most;       /* maximum bytes of the written context */
+    size_t omitted;    /* number of messages that a cut has omitted */
+    size_t tokens;     /* estimated tokens of the written context: its bytes divided by 4 */
+    bool does_not_fit; /* true: no cut makes the context fit into its limit or budget */
+    size_t made;       /* estimated bytes of the synthetic results */
+    bool is_over;      /* true: `made` exceeds `most`, and memory->failed is true too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
@@ -167,6 +171,9 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
 bool context_count_added(context *ctx, size_t bytes);
 
 void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call);
+
+/* Removes the repairs that were added after `last`; NULL: all repairs. */
+void context_drop_repairs(context *ctx, context_repair *last);
 
 /* Returns the id by which calls and results are matched: the text of the JSON string `id`, decoded
  * if possible. For other values, returns {"", 0}. */

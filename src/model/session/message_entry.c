@@ -19,10 +19,15 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
  * `inside`. */
 static void add_made(context *ctx, const session_entry *entry, buf *inside)
 {
+    context_message *message;
+
     const context_part part = {.kind = CONTEXT_TEXT,
                                .text = {arena_keep(ctx->memory, inside), false}};
 
-    context_add_part(ctx, add(ctx, entry, CONTEXT_USER), part);
+    message = add(ctx, entry, CONTEXT_USER);
+    context_add_part(ctx, message, part);
+    if (message != NULL)
+        message->is_kept = entry->kind == SESSION_COMPACTION;
 }
 
 static void add_summary(context *ctx, const session_entry *entry)

@@ -87,7 +87,7 @@ static void answer_error(request *r, const cardbox_error *err)
     else if (r->match.route->scope == SCOPE_ABILITY)
         http_error_send_ability(r, err, call->faults);
     else
-        http_error_check(r, err->status, err);
+        http_error_send_status(r, handler_change_error(r, err->status, call->is_unmet), err);
 }
 
 static void answer_call(request *r, const store_rows *rows)
@@ -102,6 +102,7 @@ static void answer_call(request *r, const store_rows *rows)
     } else {
         if (call->wakes)
             notifier_add(r->server->notifier, call->tenant);
+        r->answer.version = call->version; /* part of the ETag, if the answer has one */
         request_finish(r);
     }
 }

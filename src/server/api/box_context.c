@@ -7,7 +7,7 @@
 #include "server/api/context_view.h"
 #include "store/box/box_context.h"
 
-enum { C_THEN = BOX_AT_FIELDS, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
+enum { C_THEN = BOX_AT_FIELDS, C_TAIL, C_CONTEXT, C_COUNT = C_CONTEXT + CONTEXT_FIELDS };
 
 /* Maximum bytes of BOX@VERSION: a UUID, and 19 digits after the '@'. */
 enum { THEN_MAX = UUID_TEXT_SIZE + 19 };
@@ -17,9 +17,11 @@ static const field QUERY[C_COUNT] = {
     [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
     [BOX_AT_TIME] = {BOX_AT_TIME_FIELD},
     [C_THEN] = {"then", FIELD_TEXT, .most = THEN_MAX, .repeats = CARDBOX_THEN_MAX},
-    [C_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
-    [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
-    [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
+    [C_TAIL] = {"tail", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
+    [C_CONTEXT + CONTEXT_FORMAT] = {CONTEXT_FORMAT_FIELD},
+    [C_CONTEXT + CONTEXT_REPAIR] = {CONTEXT_REPAIR_FIELD},
+    [C_CONTEXT + CONTEXT_LIMIT] = {CONTEXT_LIMIT_FIELD},
+    [C_CONTEXT + CONTEXT_BUDGET] = {CONTEXT_BUDGET_FIELD},
 };
 
 HANDLER_PARAMS(build_context, box_context_params)
@@ -30,7 +32,7 @@ static void box_context_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
         box_context_answer(request_body(r), found->rows, asked, &r->memory, &err);
-    context_view_answer(r, status, &err, "use ?limit= for the last cards only");
+    context_view_answer(r, status, &err, "use ?tail= for the last cards only");
 }
 
 /* Reads the boxes of the parameter `then`. False: the request was answered with an error. */
@@ -51,8 +53,8 @@ void handle_box_context(request *r)
     if (asked == NULL || !box_query_read(r, &asked->first, query) ||
         !read_then(r, then, &query[C_THEN]))
         return;
-    asked->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);
-    asked->tail = query[C_LIMIT].given ? query[C_LIMIT].number : -1;
+    asked->how = context_request_of(&query[C_CONTEXT]);
+    asked->tail = query[C_TAIL].given ? query[C_TAIL].number : -1;
     asked->bytes_max = context_input_max(r);
     box_context_plan(asked, then, query[C_THEN].count);
     handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, asked,

@@ -5,7 +5,6 @@
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
-#include "server/request/headers.h"
 #include "store/box/box_json.h"
 
 static slice ids_or_none(const field_value *ids)
@@ -17,6 +16,13 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
 {
     list_json_change(request_body(r), box, change);
     request_finish(r);
+}
+
+static void answer_failure(request *r, const box_change *change, cardbox_status status,
+                           const cardbox_error *err)
+{
+    bool is_unmet = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
+    http_error_send_status(r, handler_change_error(r, status, is_unmet), err);
 }
 
 /* --- create --- */
@@ -66,8 +72,11 @@ static void box_append_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
     box_change_read(&change, found->rows, found->row[found->start[0]], 1);
-    if (!http_error_check(r, box_change_status(&change, &err), &err))
+    cardbox_status status = box_change_status(&change, &err);
+    if (status != CARDBOX_OK) {
+        answer_failure(r, &change, status, &err);
         return;
+    }
     if (change.outcome == BOX_DONE_BEFORE)
         request_header(r, "Idempotent-Replayed", "true");
     answer_change(r, &append->box_id, &change);
@@ -77,11 +86,11 @@ void handle_box_append(request *r)
 {
     field_value *body = handler_read_change(r, APPEND, CHANGE_FIELDS, false);
     box_append *append = body == NULL ? NULL : handler_take(r, 1, sizeof(*append));
-    if (append == NULL || !handler_box(r, &append->box_id))
+    if (append == NULL || !handler_box(r, &append->box_id) ||
+        !handler_read_expected(r, &append->expected_version, &body[A_EXPECTED]))
         return;
     append->tenant = request_tenant(r);
     append->ids = body[A_CARD_IDS].json.text;
-    append->expected_version = body[A_EXPECTED].number;
     append->key = r->headers.idempotency_key;
     r->ticket.replayable = append->key.ptr != NULL;
     handler_queue_batched(r, BATCH_APPENDS, append, 1, 1 + r->body.len / 1024, box_append_response);
@@ -96,15 +105,6 @@ static const field REPLACE[CHANGE_FIELDS] = {
 
 HANDLER_PARAMS(build_replace, box_save_params)
 
-/* Returns the error of a failed replacement: 412 if the request has If-Match and the box does not
- * exist or has another version. */
-static http_error replace_error(const request *r, const box_change *change, cardbox_status status)
-{
-    bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
-    return r->headers.if_match.ptr != NULL && precondition ? HTTP_ERROR_PRECONDITION
-                                                           : http_error_of_status(status);
-}
-
 static void box_replace_response(request *r, const batch_rows *found)
 {
     const box_save *save = r->ticket.keys;
@@ -116,21 +116,7 @@ static void box_replace_response(request *r, const batch_rows *found)
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
-        http_error_send_status(r, replace_error(r, &change, status), &err);
-}
-
-static bool read_expected(request *r, box_save *save, const field_value *expected)
-{
-    save->expected_version = expected->number;
-    if (r->headers.if_match.ptr == NULL)
-        return true;
-    if (expected->given)
-        return handler_refuse(r, "header", "If-Match", "value_error",
-                              "Give If-Match or expected_version, not both");
-    save->must_exist = true;
-    return headers_read_if_match(r->headers.if_match, &save->expected_version) ||
-           http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                           "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
+        answer_failure(r, &change, status, &err);
 }
 
 void handle_box_replace(request *r)
@@ -143,8 +129,9 @@ void handle_box_replace(request *r)
         handler_refuse(r, "path", "box_id", "uuid_parsing", "Input should be a UUID");
         return;
     }
-    if (!read_expected(r, save, &body[A_EXPECTED]))
+    if (!handler_read_expected(r, &save->expected_version, &body[A_EXPECTED]))
         return;
+    save->must_exist = r->headers.if_match.ptr != NULL;
     save->tenant = request_tenant(r);
     save->ids = body[A_CARD_IDS].json.text;
     r->ticket.replayable = save->expected_version == 0;

@@ -6,10 +6,13 @@
 enum { REPAIR_ON, REPAIR_OFF };
 const char *const CONTEXT_REPAIRS[] = {[REPAIR_ON] = "on", [REPAIR_OFF] = "off", NULL};
 
-context_request context_request_of(const field_value *format, const field_value *repair)
+context_request context_request_of(const field_value *values)
 {
-    return (context_request){(cardbox_format)format->number,
-                             !repair->given || repair->number == REPAIR_ON};
+    const field_value *repair = &values[CONTEXT_REPAIR];
+    return (context_request){.format = (cardbox_format)values[CONTEXT_FORMAT].number,
+                             .repair = !repair->given || repair->number == REPAIR_ON,
+                             .limit = values[CONTEXT_LIMIT].number,
+                             .token_budget = values[CONTEXT_BUDGET].number};
 }
 
 size_t context_input_max(const request *r)
@@ -23,6 +26,8 @@ void context_view_answer(request *r, cardbox_status status, const cardbox_error 
 {
     if (status == CARDBOX_TOO_LARGE) {
         http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s", err->message);
+    } else if (status == CARDBOX_INVALID) {
+        handler_refuse(r, "query", NULL, "value_error", err->message);
     } else if (http_error_check(r, status, err)) {
         request_tag(r, 0);
         request_finish(r);

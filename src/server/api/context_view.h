@@ -13,7 +13,16 @@ extern const char *const CONTEXT_REPAIRS[];
 #define CONTEXT_FORMAT_FIELD .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS
 #define CONTEXT_REPAIR_FIELD .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS
 
-context_request context_request_of(const field_value *format, const field_value *repair);
+#define CONTEXT_LIMIT_FIELD                                                                        \
+    .name = "limit", .kind = FIELD_INTEGER, .least = 1, .most = CONTEXT_LIMIT_MAX
+#define CONTEXT_BUDGET_FIELD                                                                       \
+    .name = "token_budget", .kind = FIELD_INTEGER, .least = 1, .most = CONTEXT_BUDGET_MAX
+
+/* The fields that all contexts have, in this order. */
+enum { CONTEXT_FORMAT, CONTEXT_REPAIR, CONTEXT_LIMIT, CONTEXT_BUDGET, CONTEXT_FIELDS };
+
+/* Reads the values of these fields. */
+context_request context_request_of(const field_value *values);
 
 /* Returns the maximum bytes of the entries or cards of a context. */
 size_t context_input_max(const request *r);

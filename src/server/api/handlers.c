@@ -197,6 +197,26 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     return handler_end_validation(r, &s) ? values : NULL;
 }
 
+bool handler_read_expected(request *r, int64_t *version, const field_value *expected)
+{
+    *version = expected->number;
+    if (r->headers.if_match.ptr == NULL)
+        return true;
+    if (expected->given)
+        return handler_refuse(r, "header", "If-Match", "value_error",
+                              "Give If-Match or expected_version, not both");
+    return headers_read_if_match(r->headers.if_match, version) ||
+           http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "If-Match must be one strong ETag of the box or session, such as "
+                           "\"3-5f0c\", or *");
+}
+
+http_error handler_change_error(const request *r, cardbox_status status, bool is_unmet)
+{
+    return r->headers.if_match.ptr != NULL && is_unmet ? HTTP_ERROR_PRECONDITION
+                                                       : http_error_of_status(status);
+}
+
 /* Approximate bytes of JSON for each row, in addition to the values of the row. */
 enum { ROW_OVERHEAD = 512 };
 

@@ -64,6 +64,14 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
  * Idempotency-Key. NULL: the request was answered with an error. */
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
 
+/* Reads the version that a box or session must have, from the member expected_version of the body
+ * or from If-Match; 0: any version. False: the request was answered with an error. */
+bool handler_read_expected(request *r, int64_t *version, const field_value *expected);
+
+/* Returns the error of a failed change. `is_unmet`: the box or session does not exist or has
+ * another version than expected. With If-Match, this is an unmet precondition. */
+http_error handler_change_error(const request *r, cardbox_status status, bool is_unmet);
+
 /* Returns true if the query has no parameter. False: the request was answered with an error. */
 bool handler_no_query(request *r);
 

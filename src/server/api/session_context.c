@@ -6,14 +6,16 @@
 #include "server/api/context_view.h"
 #include "store/session/session_context.h"
 
-enum { C_LEAF, C_BRANCH_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
+enum { C_LEAF = CONTEXT_FIELDS, C_BRANCH_LEAF, C_COMPARE, C_COUNT };
 
-static const field QUERY[CONTEXT_FIELDS] = {
+static const field QUERY[C_COUNT] = {
     [C_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
     [C_BRANCH_LEAF] = {"branchLeafId", FIELD_ID, .most = SESSION_ID_MAX},
     [C_COMPARE] = {"compare", FIELD_ID, .most = SESSION_ID_MAX},
-    [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
-    [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
+    [CONTEXT_FORMAT] = {CONTEXT_FORMAT_FIELD},
+    [CONTEXT_REPAIR] = {CONTEXT_REPAIR_FIELD},
+    [CONTEXT_LIMIT] = {CONTEXT_LIMIT_FIELD},
+    [CONTEXT_BUDGET] = {CONTEXT_BUDGET_FIELD},
 };
 
 static void build_context(params *p, const void *keys)
@@ -45,7 +47,7 @@ static void run_statement(request *r)
 
 void handle_session_context(request *r)
 {
-    field_value *query = handler_read_query(r, QUERY, CONTEXT_FIELDS, false);
+    field_value *query = handler_read_query(r, QUERY, C_COUNT, false);
     session_context_request *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     if (plan == NULL || !handler_id(r, &plan->read.session, 1, "session"))
         return;
@@ -60,7 +62,7 @@ void handle_session_context(request *r)
     plan->leaf = leaf->given ? leaf->text : SLICE("");
     plan->compare = query[C_COMPARE].text;
     plan->leaf_name = "leaf";
-    plan->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);
+    plan->how = context_request_of(query);
     session_context_begin(plan);
     r->plan = plan;
     run_statement(r);

@@ -1,6 +1,6 @@
 /*
- * sessions.c: lists, reads, creates, forks and deletes sessions, and moves their heads. Each
- * handler reads its request into the plan of an ability.
+ * sessions.c: lists, reads, forks and deletes sessions, and moves their heads. Each handler reads
+ * its request into the plan of an ability.
  */
 #include "bus/plans.h"
 #include "server/response/page.h"
@@ -22,62 +22,6 @@ void handle_session_get(request *r)
     handler_run_ability(r);
 }
 
-/* --- create --- */
-
-enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
-
-static const field CREATE[CREATE_FIELDS] = {
-    [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
-    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
-    [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
-    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-};
-
-static bool has_contradiction(const field_value *body)
-{
-    bool is_plain = body[N_DIALECT].given && body[N_DIALECT].number == SESSION_PLAIN;
-    return (is_plain && (body[N_HEADER].given || body[N_CWD].given)) ||
-           (body[N_HEADER].given && body[N_CWD].given);
-}
-
-static bool take_header(request *r, session_create *create, const field_value *body)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    if (has_contradiction(body))
-        return handler_refuse(r, "body", NULL, "value_error",
-                              "Give a header or a cwd, and neither with dialect plain");
-    create->dialect = body[N_DIALECT].given ? (int)body[N_DIALECT].number : -1;
-    if (body[N_HEADER].given || body[N_CWD].given)
-        create->dialect = SESSION_PI;
-    if (create->dialect != SESSION_PI)
-        return true;
-    if (body[N_HEADER].given)
-        create->header = body[N_HEADER].json.text;
-    cardbox_status status = session_header_prepare(&create->header, create->session,
-                                                   body[N_CWD].text, &r->memory, &err);
-    return http_error_check(r, status, &err);
-}
-
-void handle_session_create(request *r)
-{
-    field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
-    session_create *create = body == NULL ? NULL : handler_ability_plan(r, "session:create");
-    if (create == NULL)
-        return;
-    *create = (session_create){.tenant = request_tenant(r),
-                               .session = r->match.params[1],
-                               .may_exist = body[N_STRICT].number == 0};
-    if (!slice_is_id(create->session, SESSION_ID_MAX)) {
-        handler_refuse(r, "path", "session_id", "value_error",
-                       "Input should be 1 to 512 bytes of text without control characters");
-        return;
-    }
-    if (!take_header(r, create, body))
-        return;
-    r->ticket.replayable = create->may_exist;
-    handler_run_ability(r);
-}
-
 /* --- the head --- */
 
 enum { H_ENTRY, H_EXPECTED, H_VERSION, HEAD_FIELDS };
@@ -92,14 +36,14 @@ void handle_session_move_head(request *r)
 {
     field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
     session_move *move = body == NULL ? NULL : handler_ability_plan(r, "session:head");
-    if (move == NULL || !handler_id(r, &move->session, 1, "session"))
+    if (move == NULL || !handler_id(r, &move->session, 1, "session") ||
+        !handler_read_expected(r, &move->expected_version, &body[H_VERSION]))
         return;
     move->tenant = request_tenant(r);
     move->entry = body[H_ENTRY].text;
     if (body[H_EXPECTED].given)
         move->expected = body[H_EXPECTED].text;
-    move->expected_version = body[H_VERSION].number;
-    r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
+    r->ticket.replayable = !body[H_EXPECTED].given && move->expected_version == 0;
     handler_run_ability(r);
 }
 

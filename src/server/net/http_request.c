@@ -200,8 +200,8 @@ static bool check_conditions(request *r, const headers *h)
         return true;
     return http_error_send(
         r, HTTP_ERROR_BAD_REQUEST,
-        "a new box accepts a box_id, a replacement If-Match, an append Idempotency-Key and "
-        "expected_version; abilities have such values in their input",
+        "appends, replacements of boxes and moves of heads accept If-Match or expected_version, "
+        "appends an Idempotency-Key; abilities have such values in their input",
         "this operation does not accept the header %s", ignored);
 }
 

@@ -79,10 +79,10 @@ static bool begin_item(validation *s, const validation_path *at, const char *typ
                at->in);
     if (s->faults == 1)
         buf_text(&s->first, at->in);
-    if (at->list != NULL) {
+    if (at->list != NULL)
         add_name(s, at->list);
+    if (at->list != NULL && at->index != SIZE_MAX)
         add_index(s, at->index);
-    }
     return true;
 }
 

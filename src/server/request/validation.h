@@ -40,9 +40,10 @@ typedef struct validation {
 
 /* The path to the object that is read, such as ["body","cards",3]. */
 typedef struct validation_path {
-    const char *in;   /* "body", "query", "header" or "path" */
-    const char *list; /* the list that contains the object; NULL: none */
-    size_t index;
+    const char *in; /* "body", "query", "header" or "path" */
+    const char
+        *list;    /* the list that contains the object, or the name of the object; NULL: the body */
+    size_t index; /* SIZE_MAX: `list` is not a list, but the object itself */
 } validation_path;
 
 extern const validation_path VALIDATION_BODY; /* the path of the body itself */

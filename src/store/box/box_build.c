@@ -21,7 +21,7 @@ static cardbox_status build_result(cardbox_context **out, const store_rows *rows
     if (status == CARDBOX_OK && !box_context_head(&head, boxes, request, &memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = context_result_new(out, &ctx, request->how.format, &head, err);
+        status = context_result_new(out, &ctx, &request->how, &head, err);
     buf_free(&head);
     arena_reset(&memory);
     return status;

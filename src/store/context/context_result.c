@@ -11,6 +11,11 @@
 
 cardbox_status context_failure(const context *ctx, cardbox_error *err)
 {
+    if (ctx->does_not_fit)
+        return error_set(
+            err, CARDBOX_INVALID,
+            "the newest messages of the context do not fit into limit or token_budget: "
+            "they are kept together with their results and with the system messages");
     if (ctx->is_over)
         return error_set(
             err, CARDBOX_TOO_LARGE,
@@ -18,12 +23,12 @@ cardbox_status context_failure(const context *ctx, cardbox_error *err)
     return error_arena(err, ctx->memory, "the context");
 }
 
-cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_format format,
-                                     cardbox_error *err)
+cardbox_status context_write_checked(context_output *out, context *ctx,
+                                     const context_request *request, cardbox_error *err)
 {
-    if (context_write(out, ctx, format))
+    if (context_write_cut(out, ctx, request))
         return CARDBOX_OK;
-    ctx->is_over = out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE;
+    ctx->is_over = ctx->is_over || context_is_too_large(out);
     return context_failure(ctx, err);
 }
 
@@ -31,7 +36,7 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                               const context_request *request, cardbox_error *err)
 {
     char digest[33];
-    cardbox_status status = context_write_checked(written, ctx, request->format, err);
+    cardbox_status status = context_write_checked(written, ctx, request, err);
 
     if (status != CARDBOX_OK)
         return status;
@@ -74,12 +79,17 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
         *all = *options;
     if ((unsigned)all->format > CARDBOX_FORMAT_MESSAGES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
-    *out = (context_request){all->format, !all->no_repair};
+    if (all->limit < 0 || all->limit > CONTEXT_LIMIT_MAX)
+        return error_set(err, CARDBOX_INVALID, "limit must be 0 (none) to %d", CONTEXT_LIMIT_MAX);
+    if (all->token_budget < 0 || all->token_budget > CONTEXT_BUDGET_MAX)
+        return error_set(err, CARDBOX_INVALID, "token_budget must be 0 (none) to %d",
+                         CONTEXT_BUDGET_MAX);
+    *out = (context_request){all->format, !all->no_repair, all->limit, all->token_budget};
     return CARDBOX_OK;
 }
 
-cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
-                                  buf *head, cardbox_error *err)
+cardbox_status context_result_new(cardbox_context **out, context *ctx,
+                                  const context_request *request, buf *head, cardbox_error *err)
 {
     cardbox_context *made = calloc(1, sizeof(*made));
     cardbox_status status;
@@ -90,8 +100,8 @@ cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_f
     }
     made->report = *head;
     *head = BUF_INIT(0);
-    status = context_write_checked(&made->output, ctx, format, err);
-    buf_member_text(&made->report, "format", slice_of(CONTEXT_FORMATS[format]));
+    status = context_write_checked(&made->output, ctx, request, err);
+    buf_member_text(&made->report, "format", slice_of(CONTEXT_FORMATS[request->format]));
     context_report(&made->report, ctx);
     buf_char(&made->report, '}');
     if (status == CARDBOX_OK && !buf_ok(&made->report))

@@ -16,17 +16,17 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
 /* Writes the context and its report. `head` is the open JSON object that begins the report. `head`
  * becomes a part of the result; on failure it is freed. Fails with CARDBOX_NOMEM,
  * CARDBOX_TOO_LARGE, or a status of context_write_checked. */
-cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
-                                  buf *head, cardbox_error *err);
+cardbox_status context_result_new(cardbox_context **out, context *ctx,
+                                  const context_request *request, buf *head, cardbox_error *err);
 
-/* Returns why a context could not be built or written: CARDBOX_TOO_LARGE, or the status of
- * error_arena. */
+/* Returns why a context could not be built or written: CARDBOX_TOO_LARGE, CARDBOX_INVALID (the
+ * newest messages do not fit), or the status of error_arena. */
 cardbox_status context_failure(const context *ctx, cardbox_error *err);
 
-/* Calls context_write, and maps a failure to a status of context_failure. The caller frees `out`,
- * also on failure. */
-cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_format format,
-                                     cardbox_error *err);
+/* Calls context_write_cut, and maps a failure to a status of context_failure. The caller frees
+ * `out`, also on failure. */
+cardbox_status context_write_checked(context_output *out, context *ctx,
+                                     const context_request *request, cardbox_error *err);
 
 /* Writes a context, and appends to an open JSON object: ,"format","repair", "system" (if there is
  * one), "messages", "digests" and "report". `written` contains the digests; the caller frees it,

@@ -236,12 +236,27 @@ static void put_session(params *p, const session_batch *batch)
     params_cstr(p, session_dialect_name(batch->dialect));
 }
 
+void session_batch_create(session_batch *batch, const session_create *create)
+{
+    batch->create = create;
+    batch->dialect = create->dialect;
+}
+
+statement_id session_append_statement(const session_batch *batch)
+{
+    return batch->create != NULL ? STATEMENT_session_append_new : STATEMENT_session_append;
+}
+
 void session_append_params(params *p, const session_batch *batch)
 {
     put_session(p, batch);
     params_int8_or_null(p, batch->expected_version > 0, batch->expected_version);
     params_text_or_null(p, batch->key);
     put_columns(p, batch);
+    if (batch->create == NULL)
+        return;
+    params_cstr(p, session_dialect_name(batch->create->dialect)); /* NULL: not known */
+    params_text_or_null(p, batch->create->header);
 }
 
 void session_import_params(params *p, const session_batch *batch)

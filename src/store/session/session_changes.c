@@ -6,6 +6,30 @@
 
 /* --- create --- */
 
+/* Checks options, and fills in the members of *out that depend on them. A header that is made is
+ * stored in `memory`. */
+static cardbox_status read_create(session_create *out, const cardbox_session_options *options,
+                                  arena *memory, cardbox_error *err)
+{
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_OPTIONS_INIT", err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    if (options->dialect != CARDBOX_DIALECT_PLAIN && options->dialect != CARDBOX_DIALECT_PI)
+        return error_set(err, CARDBOX_INVALID,
+                         "dialect must be CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI, not %d",
+                         (int)options->dialect);
+    if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
+        return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
+    out->dialect = (int)options->dialect;
+    out->may_exist = !options->must_be_new;
+    out->header = slice_of(options->header);
+    return options->dialect == CARDBOX_DIALECT_PLAIN
+               ? CARDBOX_OK
+               : session_header_prepare(&out->header, out->session, slice_of(options->cwd), memory,
+                                        err);
+}
+
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
                                       const char *session_id,
                                       const cardbox_session_options *options, cardbox_error *err)
@@ -13,32 +37,15 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     const cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    session_create create;
     params p = PARAMS_INIT;
     cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
-    if (options == NULL)
-        options = &any;
-    if (status == CARDBOX_OK)
-        status = CHECK_MADE(options, "CARDBOX_SESSION_OPTIONS_INIT", err);
-    if (status == CARDBOX_OK && options->dialect != CARDBOX_DIALECT_PLAIN &&
-        options->dialect != CARDBOX_DIALECT_PI)
-        status = error_set(err, CARDBOX_INVALID,
-                           "dialect must be CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI, not %d",
-                           (int)options->dialect);
     if (status != CARDBOX_OK)
         return status;
-    create = (session_create){.tenant = slice_of(tenant),
-                              .session = slice_of(session_id),
-                              .dialect = (int)options->dialect,
-                              .may_exist = !options->must_be_new,
-                              .any_dialect = options == &any};
-    if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
-        return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    create.header = slice_of(options->header);
-    if (options->dialect == CARDBOX_DIALECT_PI)
-        status = session_header_prepare(&create.header, create.session, slice_of(options->cwd),
-                                        &memory, err);
+    session_create create = {.tenant = slice_of(tenant),
+                             .session = slice_of(session_id),
+                             .any_dialect = options == NULL};
+    status = read_create(&create, options == NULL ? &any : options, &memory, err);
     if (status == CARDBOX_OK) {
         session_create_params(&p, &create);
         status = client_run(db, STATEMENT_session_create, &p,
@@ -53,7 +60,8 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
 
 /* --- append --- */
 
-static cardbox_status read_options(session_batch *batch,
+/* `create` and `memory` must stay valid as long as the batch. */
+static cardbox_status read_options(session_batch *batch, session_create *create, arena *memory,
                                    const cardbox_session_append_options *options,
                                    cardbox_error *err)
 {
@@ -64,7 +72,16 @@ static cardbox_status read_options(session_batch *batch,
     batch->key = slice_of(options->key);
     if (options->expected_version < 0)
         return error_set(err, CARDBOX_INVALID, "expected_version must be 0 (any) or more");
-    return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
+    if (options->key != NULL)
+        status = check_id("key", options->key, CARDBOX_KEY_MAX, err);
+    if (status != CARDBOX_OK || options->create == NULL)
+        return status;
+    *create = (session_create){.tenant = batch->tenant, .session = batch->session};
+    status = read_create(create, options->create, memory, err);
+    if (status == CARDBOX_OK && !create->may_exist)
+        status = error_set(err, CARDBOX_INVALID, "create->must_be_new can't be set for an append");
+    session_batch_create(batch, create);
+    return status;
 }
 
 cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
@@ -73,7 +90,7 @@ cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_
     params p = PARAMS_INIT;
 
     session_append_params(&p, batch);
-    cardbox_status status = client_run(db, STATEMENT_session_append, &p, safety, rows, err);
+    cardbox_status status = client_run(db, session_append_statement(batch), &p, safety, rows, err);
     return status == CARDBOX_OK ? session_append_status(*rows, batch, err) : status;
 }
 
@@ -117,6 +134,8 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
                                       cardbox_error *err)
 {
     session_batch batch;
+    session_create create;
+    arena memory = ARENA_INIT;
     char **answer =
         options != NULL && options->struct_size >= sizeof(*options) ? options->answer : NULL;
     cardbox_status status = check_session(db, tenant, session_id, NULL, err);
@@ -130,7 +149,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     if (!session_batch_init(&batch, slice_of(tenant), slice_of(session_id)))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = read_options(&batch, options, err);
+        status = read_options(&batch, &create, &memory, options, err);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         status = session_batch_append(&batch, slice_of(entries[i]), false, err);
         if (status != CARDBOX_OK)
@@ -139,6 +158,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     if (status == CARDBOX_OK)
         status = write_batch(version, answer, db, &batch, err);
     session_batch_free(&batch);
+    arena_reset(&memory);
     return status;
 }
 

@@ -72,7 +72,7 @@ static cardbox_status store_digests(session_context_request *request, context *c
                                     cardbox_error *err)
 {
     context_output written = {0};
-    cardbox_status status = context_write_checked(&written, ctx, request->how.format, err);
+    cardbox_status status = context_write_checked(&written, ctx, &request->how, err);
     if (status == CARDBOX_OK) {
         const slice digests = {(const char *)written.digests,
                                written.count * sizeof(*request->digests)};
@@ -173,7 +173,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
         put_settings(&head, &ctx.settings);
         if (request.format == CARDBOX_FORMAT_MESSAGES)
             put_metadata(&head, read.session, &lines, &ctx.settings);
-        status = context_result_new(out, &ctx, request.format, &head, err);
+        status = context_result_new(out, &ctx, &request, &head, err);
     }
     arena_reset(&memory);
     rows_free(rows);

@@ -51,6 +51,11 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
                      error_shown(outcome), outcome.ptr);
 }
 
+bool session_change_is_unmet(slice outcome)
+{
+    return outcome_is(outcome, "not_found") || outcome_is(outcome, "wrong_version");
+}
+
 /* --- create --- */
 
 void session_create_params(params *p, const session_create *create)
@@ -60,6 +65,15 @@ void session_create_params(params *p, const session_create *create)
     params_cstr(p, session_dialect_name(create->dialect)); /* NULL: not known */
     params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
+}
+
+static cardbox_status exists_in_other(const session_create *create, int64_t version,
+                                      cardbox_error *err)
+{
+    error_set(err, CARDBOX_CONFLICT,
+              "the session exists in the dialect %s, not %s: it is at version %" PRId64,
+              other_dialect_name(create->dialect), session_dialect_name(create->dialect), version);
+    return conflict_at(version, err);
 }
 
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
@@ -74,14 +88,11 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
         *is_new = outcome_is(outcome, "created");
     if (outcome_is(outcome, "other_dialect") && create->any_dialect)
         return CARDBOX_OK;
-    if (outcome_is(outcome, "exists"))
-        error_set(err, CARDBOX_CONFLICT, "the session exists: it is at version %" PRId64, now);
-    else if (outcome_is(outcome, "other_dialect"))
-        error_set(err, CARDBOX_CONFLICT,
-                  "the session exists in the dialect %s, not %s: it is at version %" PRId64,
-                  other_dialect_name(create->dialect), session_dialect_name(create->dialect), now);
-    else
+    if (outcome_is(outcome, "other_dialect"))
+        return exists_in_other(create, now, err);
+    if (!outcome_is(outcome, "exists"))
         return common_status(outcome, create->session, now, err);
+    error_set(err, CARDBOX_CONFLICT, "the session exists: it is at version %" PRId64, now);
     return conflict_at(now, err);
 }
 
@@ -173,6 +184,9 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
     session_written written;
 
     session_append_read(&written, rows);
+    if (outcome_is(written.outcome, "other_dialect") && batch->create != NULL &&
+        batch->create->dialect >= 0)
+        return exists_in_other(batch->create, written.version, err);
     if (outcome_is(written.outcome, "other_dialect"))
         return dialect_conflict(batch, written.version, err);
     if (!outcome_is(written.outcome, "refused"))

@@ -6,6 +6,7 @@
 #define STORE_SESSION_WRITE_H
 
 #include "base/string_map.h"
+#include "db/statement.h"
 #include "store/session/sessions.h"
 
 /* --- create: STATEMENT_session_create --- */
@@ -32,7 +33,7 @@ cardbox_status session_header_prepare(slice *header, slice session, slice cwd, a
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err);
 
-/* --- write lines: STATEMENT_session_append, STATEMENT_session_import --- */
+/* --- write lines: STATEMENT_session_append, _session_append_new, _session_import --- */
 
 /* Why no context shows an appended entry: see REASONS in not_in_context.c. */
 typedef enum session_reason {
@@ -83,8 +84,10 @@ typedef struct session_batch {
     bool restores; /* true: a part of a project's import: the session is invisible until it is
                       complete */
     int dialect;   /* a session_dialect; negative: not known */
-    int64_t expected_version; /* 0: any */
-    slice key;                /* ptr NULL: none */
+    int64_t expected_version;     /* 0: any */
+    slice key;                    /* ptr NULL: none */
+    const session_create *create; /* appends: creates the session if it does not exist; NULL: the
+                                     session must exist */
     slice file_id;   /* the id in the file's header; empty: none; ptr NULL: any file is accepted */
     int64_t start;   /* imports: number of the batch's first line, from 0 */
     int64_t created; /* session_written.created of the previous batch; 0: none */
@@ -138,12 +141,18 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
                                    cardbox_error *err);
 
+/* Makes the append create the session if it does not exist. Called before entries are added.
+ * `create` must stay valid as long as the batch. */
+void session_batch_create(session_batch *batch, const session_create *create);
+
+/* Returns the statement that appends the batch. */
+statement_id session_append_statement(const session_batch *batch);
+
 /* Returns true if sending the append twice has the same effect as sending it once: the append
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of
- * STATEMENT_session_append. */
+/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of the statement. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 void session_append_params(params *p, const session_batch *batch);
@@ -177,6 +186,10 @@ slice session_line_issue(const store_rows *rows, size_t i);
  * the key or the dialect differs, or an id exists with other content. */
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
                                      cardbox_error *err);
+
+/* Returns true if a change failed because the session does not exist or has another version than
+ * expected. `outcome` is that of the SQL function. */
+bool session_change_is_unmet(slice outcome);
 
 /* --- the head: STATEMENT_session_head --- */
 

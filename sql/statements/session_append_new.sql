@@ -1,0 +1,33 @@
+-- Appends entries to a session, and creates the session if it does not exist: see the function create_and_append. Row 0
+-- has the outcome of the whole call. The other rows have the outcomes of the entries, in their order. If the
+-- call of an entry was looked up, its row has the result of find_call().
+-- $1 text     tenant
+-- $2 text     session
+-- $3 text     dialect, or NULL
+-- $4 int8     expected version; NULL: any version
+-- $5 text     idempotency key; NULL: none
+-- $6 text[]   ids
+-- $7 int4[]   duplicate_of
+-- $8 text[]   parents
+-- $9 int4[]   refs
+-- $10 text[]  types
+-- $11 text[]  roles
+-- $12 text[]  sets
+-- $13 text[]  targets
+-- $14 json[]  labels
+-- $15 json[]  contents
+-- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
+-- $17 int4[]  index from 1 of the entry above which the call of an entry is looked up; NULL: no call is looked up
+-- $18 text[]  ids of these calls as JSON strings
+-- $19 text    dialect of the new session, or NULL
+-- $20 json    header of the new session, or NULL
+SELECT u.number - 1, u.outcome, u.line, a.version, c.line, c.results, c.content
+  FROM cardbox.create_and_append(
+       $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],
+       $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[], $16::int8[], $19::text,
+       $20::json) AS a
+ CROSS JOIN LATERAL unnest(array_prepend(a.outcome, a.outcomes), array_prepend(NULL, a.lines))
+       WITH ORDINALITY AS u(outcome, line, number)
+  LEFT JOIN LATERAL cardbox.find_call($1::text, $2::text, a.lines[($17::int4[])[u.number - 1]],
+                                      ($18::text[])[u.number - 1]) AS c ON true
+ ORDER BY u.number
