@@ -16,7 +16,7 @@ typedef struct session_misspelling {
 } session_misspelling;
 
 /*
- * Finds the first member of an entry that is misspelt: the entry's type does not know the member,
+ * Finds the first member of an entry that is misspelt. The entry's type does not know such a member,
  * and its name differs from a known name by letter case, by `_`, or by one letter. Two swapped
  * neighbours count as one letter. The check includes the members of the message, of content blocks
  * of known types, and of toolCalls. It excludes data that has no fixed members, such as the params
