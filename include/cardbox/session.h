@@ -387,9 +387,9 @@ typedef struct cardbox_session_append_options {
  * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
  * repeated.
  *
- * A misspelt member is CARDBOX_INVALID: the type of the entry does not know the member, and its
- * name differs from a known name by letter case, by `_`, or by one letter (if both names have 5
- * letters or more). Other unknown members are stored. The answer lists the entries that no context
+ * An unknown member is CARDBOX_INVALID if its name differs from a known name of the entry's type by
+ * letter case, by `_`, or by one letter. One letter counts only if both names have 5 letters or
+ * more. Other unknown members are stored. The answer lists the entries that no context
  * will show, with one of these reasons:
  *   - unknown_type: the type of the entry is unknown
  *   - no_call: a result whose call is not among `entries` and the 200 entries above them

@@ -1,6 +1,6 @@
 /*
- * entry_calls.c: reads the calls and the content blocks of one entry in the same way as a context
- * does, but makes no messages.
+ * entry_calls.c: reads the calls and the content blocks of one entry as message_entry.c does, but
+ * makes no messages.
  */
 #include "model/session/entry_calls.h"
 

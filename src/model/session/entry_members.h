@@ -16,11 +16,11 @@ typedef struct session_misspelling {
 } session_misspelling;
 
 /*
- * Finds the first member of an entry that is misspelt: the entry's type does not know the member,
- * and its name differs from a known name by letter case, by `_`, or by one letter. Two swapped
- * neighbours count as one letter. The check includes the members of the message, of content blocks
- * of known types, and of toolCalls. It excludes data that has no fixed members, such as the params
- * of a call. Returns false if no member is misspelt.
+ * Finds the first member of an entry that is misspelt. The entry's type does not know such a
+ * member, and its name differs from a known name by letter case, by `_`, or by one letter. Two
+ * swapped neighbours count as one letter. The check includes the members of the message, of content
+ * blocks of known types, and of toolCalls. It excludes data that has no fixed members, such as the
+ * params of a call. Returns false if no member is misspelt.
  */
 bool session_entry_misspelt(session_misspelling *out, scan_value entry);
 
