@@ -26,6 +26,8 @@ static void test_names(void **state)
         {"{\"type\":\"tool_result\",\"tool_call_id\":1}", "toolCallId"},
         {"{\"type\":\"tool_result\",\"TOOLCALLID\":1}", "toolCallId"},
         {"{\"type\":\"tool_result\",\"tooCallId\":1}", "toolCallId"},
+        {"{\"type\":\"assistant\",\"toolCalls\":[{\"name\":\"f\",\"arguments\":{}}]}", "params"},
+        {"{\"type\":\"assistant\",\"toolCalls\":[{\"id\":\"c\",\"function\":{}}]}", "name"},
         {"{\"type\":\"tool_result\",\"toCallId\":1}", ""},
         {"{\"type\":\"user\",\"toolCallID\":1}", ""},
         {"{\"type\":\"user\",\"contetn\":1}", "content"},

@@ -7,91 +7,107 @@
 #include "base/edit_distance.h"
 
 /* A known member. The value of a member with `inside` is an object with these members, or a list of
- * such objects. A table ends with a name that is NULL. */
+ * such objects. `foreign` is the name that APIs of models use for it. A table ends with a name that
+ * is NULL. */
 typedef struct known_member {
     const char *name;
     const struct known_member *inside;
+    const char *foreign;
 } known_member;
 
-static const known_member IMAGE_URL[] = {{"url", NULL}, {"detail", NULL}, {NULL, NULL}};
+static const known_member IMAGE_URL[] = {
+    {"url", NULL, NULL}, {"detail", NULL, NULL}, {NULL, NULL, NULL}};
 
-static const known_member SOURCE[] = {
-    {"type", NULL}, {"media_type", NULL}, {"data", NULL}, {"url", NULL}, {NULL, NULL}};
+static const known_member SOURCE[] = {{"type", NULL, NULL},
+                                      {"media_type", NULL, NULL},
+                                      {"data", NULL, NULL},
+                                      {"url", NULL, NULL},
+                                      {NULL, NULL, NULL}};
 
 static const known_member BLOCK[] = {
-    {"type", NULL},
-    {"text", NULL},
-    {"textSignature", NULL},
-    {"thinking", NULL},
-    {"thinkingSignature", NULL},
-    {"redacted", NULL},
-    {"data", NULL},
-    {"mimeType", NULL},
-    {"source", SOURCE},
-    {"image_url", IMAGE_URL},
-    {"id", NULL},
-    {"name", NULL},
-    {"arguments", NULL},
-    {"thoughtSignature", NULL},
-    {NULL, NULL},
+    {"type", NULL, NULL},
+    {"text", NULL, NULL},
+    {"textSignature", NULL, NULL},
+    {"thinking", NULL, NULL},
+    {"thinkingSignature", NULL, NULL},
+    {"redacted", NULL, NULL},
+    {"data", NULL, NULL},
+    {"mimeType", NULL, NULL},
+    {"source", SOURCE, NULL},
+    {"image_url", IMAGE_URL, NULL},
+    {"id", NULL, NULL},
+    {"name", NULL, NULL},
+    {"arguments", NULL, NULL},
+    {"thoughtSignature", NULL, NULL},
+    {NULL, NULL, NULL},
 };
 
 static const known_member MESSAGE[] = {
-    {"role", NULL},         {"content", BLOCK},
-    {"timestamp", NULL},    {"api", NULL},
-    {"provider", NULL},     {"model", NULL},
-    {"usage", NULL},        {"stopReason", NULL},
-    {"errorMessage", NULL}, {"toolCallId", NULL},
-    {"toolName", NULL},     {"details", NULL},
-    {"isError", NULL},      {"command", NULL},
-    {"output", NULL},       {"exitCode", NULL},
-    {"cancelled", NULL},    {"truncated", NULL},
-    {"customType", NULL},   {"fullOutputPath", NULL},
-    {"display", NULL},      {"excludeFromContext", NULL},
-    {NULL, NULL},
+    {"role", NULL, NULL},         {"content", BLOCK, NULL},
+    {"timestamp", NULL, NULL},    {"api", NULL, NULL},
+    {"provider", NULL, NULL},     {"model", NULL, NULL},
+    {"usage", NULL, NULL},        {"stopReason", NULL, NULL},
+    {"errorMessage", NULL, NULL}, {"toolCallId", NULL, NULL},
+    {"toolName", NULL, NULL},     {"details", NULL, NULL},
+    {"isError", NULL, NULL},      {"command", NULL, NULL},
+    {"output", NULL, NULL},       {"exitCode", NULL, NULL},
+    {"cancelled", NULL, NULL},    {"truncated", NULL, NULL},
+    {"customType", NULL, NULL},   {"fullOutputPath", NULL, NULL},
+    {"display", NULL, NULL},      {"excludeFromContext", NULL, NULL},
+    {NULL, NULL, NULL},
 };
 
-static const known_member CALL[] = {{"id", NULL}, {"name", NULL}, {"params", NULL}, {NULL, NULL}};
+static const known_member CALL[] = {{"id", NULL, NULL},
+                                    {"name", NULL, "function"},
+                                    {"params", NULL, "arguments"},
+                                    {NULL, NULL, NULL}};
 
 /* The members of all entries. */
-static const known_member COMMON[] = {
-    {"id", NULL}, {"parentId", NULL}, {"timestamp", NULL}, {"type", NULL}, {NULL, NULL}};
+static const known_member COMMON[] = {{"id", NULL, NULL},
+                                      {"parentId", NULL, NULL},
+                                      {"timestamp", NULL, NULL},
+                                      {"type", NULL, NULL},
+                                      {NULL, NULL, NULL}};
 
 enum { OWN_MEMBERS_MAX = 9 };
 
 /* The other members of each type of entry. */
 static const known_member OWN[SESSION_KINDS][OWN_MEMBERS_MAX] = {
-    [SESSION_MESSAGE] = {{"message", MESSAGE}},
-    [SESSION_THINKING_LEVEL_CHANGE] = {{"thinkingLevel", NULL}},
-    [SESSION_MODEL_CHANGE] = {{"provider", NULL}, {"modelId", NULL}},
-    [SESSION_COMPACTION] = {{"summary", NULL},
-                            {"firstKeptEntryId", NULL},
-                            {"firstKeptEntryIndex", NULL},
-                            {"tokensBefore", NULL},
-                            {"details", NULL},
-                            {"fromHook", NULL},
-                            {"retainedTail", NULL},
-                            {"usage", NULL}},
-    [SESSION_BRANCH_SUMMARY] = {{"fromId", NULL},
-                                {"summary", NULL},
-                                {"details", NULL},
-                                {"fromHook", NULL},
-                                {"usage", NULL}},
-    [SESSION_CUSTOM] = {{"customType", NULL}, {"data", NULL}},
-    [SESSION_CUSTOM_MESSAGE] = {{"customType", NULL},
-                                {"content", BLOCK},
-                                {"details", NULL},
-                                {"display", NULL}},
-    [SESSION_LABEL] = {{"targetId", NULL}, {"label", NULL}},
-    [SESSION_INFO] = {{"name", NULL}},
-    [SESSION_PLAIN_USER] = {{"content", BLOCK}, {"metadata", NULL}},
-    [SESSION_PLAIN_ASSISTANT] = {{"content", BLOCK}, {"toolCalls", CALL}, {"thinking", NULL}},
-    [SESSION_PLAIN_TOOL] = {{"name", NULL}, {"params", NULL}, {"toolCallId", NULL}},
-    [SESSION_PLAIN_TOOL_RESULT] = {{"toolCallId", NULL},
-                                   {"output", NULL},
-                                   {"details", NULL},
-                                   {"success", NULL}},
-    [SESSION_PLAIN_SYSTEM] = {{"content", BLOCK}},
+    [SESSION_MESSAGE] = {{"message", MESSAGE, NULL}},
+    [SESSION_THINKING_LEVEL_CHANGE] = {{"thinkingLevel", NULL, NULL}},
+    [SESSION_MODEL_CHANGE] = {{"provider", NULL, NULL}, {"modelId", NULL, NULL}},
+    [SESSION_COMPACTION] = {{"summary", NULL, NULL},
+                            {"firstKeptEntryId", NULL, NULL},
+                            {"firstKeptEntryIndex", NULL, NULL},
+                            {"tokensBefore", NULL, NULL},
+                            {"details", NULL, NULL},
+                            {"fromHook", NULL, NULL},
+                            {"retainedTail", NULL, NULL},
+                            {"usage", NULL, NULL}},
+    [SESSION_BRANCH_SUMMARY] = {{"fromId", NULL, NULL},
+                                {"summary", NULL, NULL},
+                                {"details", NULL, NULL},
+                                {"fromHook", NULL, NULL},
+                                {"usage", NULL, NULL}},
+    [SESSION_CUSTOM] = {{"customType", NULL, NULL}, {"data", NULL, NULL}},
+    [SESSION_CUSTOM_MESSAGE] = {{"customType", NULL, NULL},
+                                {"content", BLOCK, NULL},
+                                {"details", NULL, NULL},
+                                {"display", NULL, NULL}},
+    [SESSION_LABEL] = {{"targetId", NULL, NULL}, {"label", NULL, NULL}},
+    [SESSION_INFO] = {{"name", NULL, NULL}},
+    [SESSION_PLAIN_USER] = {{"content", BLOCK, NULL}, {"metadata", NULL, NULL}},
+    [SESSION_PLAIN_ASSISTANT] = {{"content", BLOCK, NULL},
+                                 {"toolCalls", CALL, NULL},
+                                 {"thinking", NULL, NULL}},
+    [SESSION_PLAIN_TOOL] = {{"name", NULL, NULL},
+                            {"params", NULL, NULL},
+                            {"toolCallId", NULL, NULL}},
+    [SESSION_PLAIN_TOOL_RESULT] = {{"toolCallId", NULL, NULL},
+                                   {"output", NULL, NULL},
+                                   {"details", NULL, NULL},
+                                   {"success", NULL, NULL}},
+    [SESSION_PLAIN_SYSTEM] = {{"content", BLOCK, NULL}},
 };
 
 /* --- similar names --- */
@@ -138,7 +154,8 @@ static const known_member *find_known(const known_member *table, slice key)
 static const char *find_similar(const known_member *table, slice name)
 {
     for (; table->name != NULL; table++) {
-        if (is_similar(name, slice_of(table->name)))
+        if (is_similar(name, slice_of(table->name)) ||
+            (table->foreign != NULL && slice_equal(name, slice_of(table->foreign))))
             return table->name;
     }
     return NULL;

@@ -15,13 +15,10 @@ typedef struct session_misspelling {
     const char *meant; /* the known member */
 } session_misspelling;
 
-/*
- * Finds the first member of an entry that is misspelt. The entry's type does not know such a
- * member, and its name differs from a known name by letter case, by `_`, or by one letter. Two
- * swapped neighbours count as one letter. The check includes the members of the message, of content
- * blocks of known types, and of toolCalls. It excludes data that has no fixed members, such as the
- * params of a call. Returns false if no member is misspelt.
- */
+/* Finds the first misspelt member: the entry's type does not know it, and its name differs from a
+ * known name by letter case, by `_`, or by one letter (or two swapped ones). A call's `arguments`
+ * and `function` count as misspelt. Members of messages, of content blocks of known types and of
+ * toolCalls are checked, free data such as params is not. Returns false if there is none. */
 bool session_entry_misspelt(session_misspelling *out, scan_value entry);
 
 #endif

@@ -152,7 +152,7 @@ statement_id session_append_statement(const session_batch *batch);
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries","not_in_context"}, made from the rows of the statement. */
+/* Appends {"session_id","version","entries","not_in_context"}, made from the statement's rows. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 void session_append_params(params *p, const session_batch *batch);
