@@ -15,7 +15,7 @@ typedef struct session_misspelling {
     const char *meant; /* the known member */
 } session_misspelling;
 
-/* Finds the first misspelt member: the entry's type does not know it, and its name differs from a
+/* Finds the first misspelt member. The entry's type does not know it, and its name differs from a
  * known name by letter case, by `_`, or by one letter (or two swapped ones). A call's `arguments`
  * and `function` count as misspelt. Members of messages, of content blocks of known types and of
  * toolCalls are checked, free data such as params is not. Returns false if there is none. */
