@@ -529,7 +529,7 @@ def test_context():
     path = url("calls", "context")
     tag = server().get(path).header("ETag")
     assert server().get(path, {"If-None-Match": tag}).status == 304
-    for query in ("?leaf=", "?format=x", "?compare=", "?limit=3"):
+    for query in ("?leaf=", "?format=x", "?compare=", "?tail=3"):
         get(path + query, 422)
 
 

@@ -499,7 +499,7 @@ def every_operation(server, checker):
         left = {one for one in documented - asked - NEVER_ASKED if one[2] not in ELSEWHERE}
         # Of a path without parameters it is broken HTTP, which has a case below, as these two have.
         left = {one for one in left if one[2] != "400" or "{" in one[1]}
-        assert left == {("put", A_BOX, "412"), ("get", TASK_STREAM, "204")}, left
+        assert left == {(method, path, "412") for method, path, _, _ in IF_MATCH} | {("get", TASK_STREAM, "204")}, left
     yield "all that is documented", check_all
 
 
@@ -571,11 +571,20 @@ class Operation:
             assert not any(fault["type"] == "extra_forbidden" for fault in faults), (query, answer)
 
 
+SESSION_PATH = "/projects/{project_id}/sessions/{session_id}"
+IF_MATCH = [("put", A_BOX, "/projects/demo/boxes/" + BOX + "1", b'{"card_ids":[]}'),
+            ("post", A_BOX + "/append", "/projects/demo/boxes/" + BOX + "1/append", b'{"card_ids":["x"]}'),
+            ("post", SESSION_PATH + "/entries", "/projects/demo/sessions/demo-session/entries",
+             b'{"entry":{"type":"session_info","name":"x"}}'),
+            ("put", SESSION_PATH + "/head", "/projects/demo/sessions/demo-session/head", b'{"entry_id":"5e550003"}')]
+
+
 def check_if_match(server, checker):
     headers = {"Content-Type": "application/json", "If-Match": '"99-x"'}
-    answer = server.request("PUT", "/projects/demo/boxes/" + BOX + "1", b'{"card_ids":[]}', headers)
-    assert answer.status == 412, answer
-    checker.check_response(checker.root["paths"][A_BOX]["put"], answer)
+    for method, described, path, body in IF_MATCH:
+        answer = server.request(method.upper(), path, body, headers)
+        assert answer.status == 412, answer
+        checker.check_response(checker.root["paths"][described][method], answer)
 
 
 def check_end_of_stream(server, checker):
