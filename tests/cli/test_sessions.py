@@ -455,6 +455,19 @@ def test_append_that_is_refused_makes_no_session():
                                          stdin=two.splitlines()[0], env=env).stdout
 
 
+def test_cut_contexts():
+    env = store()
+    lines = "\n".join(json.dumps({"id": f"e{i}", "type": "user", "content": f"text {i}"}) for i in range(5))
+    cardbox("session", "append", "--create", "plain", "cut", stdin=lines, env=env)
+    done = cardbox("session", "context", "--limit", "2", "cut", env=env)
+    assert [one["content"] for one in json.loads(done.stdout)] == ["text 3", "text 4"] and "omitted 3" in done.stderr, done
+    report = json.loads(cardbox("session", "context", "--token-budget", "30", "--json", "cut", env=env).stdout)["report"]
+    assert report["omitted_messages"] > 0 and report["token_estimate"]["tokens"] <= 30
+    done = cardbox("session", "context", "--token-budget", "1", "cut", env=env, check=False)
+    assert done.returncode == 1 and "do not fit" in done.stderr, done
+    assert cardbox("session", "context", "--limit", "0", "cut", env=env, check=False).returncode == 2
+
+
 def test_append_says_what_was_there():
     env = store()
     two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'
