@@ -82,7 +82,7 @@ def test_too_many_cards_before_any_is_looked_at():
     assert answer.status == 400 and "cards exceeds limit 1000" in answer.body.decode(), answer
     assert jobs_of(server()) == before + 1
     some = send(server(), "POST", EVIL + "/cards", b'{"cards":[1,2]}')
-    assert some.status == 422 and len(some.json()["detail"]) == 2, some
+    assert some.status == 422 and len(some.json()["detail"]["faults"]) == 2, some
     assert jobs_of(server()) == before + 1  # it is small
 
 

@@ -156,7 +156,7 @@ static cardbox_status change_boxes(cardbox_error *err)
 static cardbox_status revise(cardbox_error *err)
 {
     static int times;
-    char content[32];
+    char content[32] = "";
     cardbox_card card = test_card("n-revised", content);
     cardbox_revisions *revisions = NULL;
     snprintf(content, sizeof(content), "%d", times++);
