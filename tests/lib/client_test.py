@@ -202,7 +202,7 @@ class LoopModel:
     def answer(self, body):
         last = body["messages"][-1]
         if last["role"] == "tool":
-            return {"role": "assistant", "content": f"The tool returned {last['content']}."}
+            return {"role": "assistant", "content": f"The tool returned {last['content']}.", "tool_calls": None}  # as some APIs do
         call = {"id": f"call_{len(body['messages'])}", "type": "function",
                 "function": {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}}
         return {"role": "assistant", "content": None, "tool_calls": [call]}
