@@ -206,7 +206,7 @@ class LoopModel:
         if calls != [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]:
             return {"role": "assistant", "content": "refused: a call has no result"}
         if last["role"] == "tool":
-            return {"role": "assistant", "content": f"The tool returned {last['content']}."}
+            return {"role": "assistant", "content": f"The tool returned {last['content']}.", "tool_calls": None}  # as some APIs do
         call = {"id": f"call_{len(body['messages'])}", "type": "function",
                 "function": {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}}
         return {"role": "assistant", "content": None, "tool_calls": [call]}

@@ -8,7 +8,7 @@
 import { Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
 import type { AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, NewCard, NewEntry, Query } from "./types.js";
 
-export { CardBoxError, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
+export { CardBoxError, uuid7, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
 export type * from "./types.js";
 export type { components, operations, paths } from "./schema.js";
 
@@ -248,7 +248,10 @@ export class Sessions extends Resource {
 export interface AppendOptions {
     /** The dialect of the session. If the session is missing, it is created. */
     create?: "plain" | "pi";
-    /** Identifies the append to this session. Without a key, the client makes one for this call. */
+    /**
+     * Identifies the append to this session, also after a crash of the caller. Without a key, the client makes one for
+     * this call.
+     */
     key?: string;
     /** The version that the session must have. */
     expected_version?: number;
@@ -256,8 +259,12 @@ export interface AppendOptions {
 
 const PLAIN_TYPES = new Set(["user", "assistant", "tool", "tool_result", "system", "metadata"]);
 
-/** Adds ids and times as the server does, so that the entries are the same in each try. */
-function identified(entries: readonly NewEntry[], dialect: string | undefined): NewEntry[] {
+/**
+ * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
+ * ids and times are added as the server does.
+ */
+function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
+    if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
     const plain = dialect === "plain" || (dialect === undefined && entries.some((entry) => PLAIN_TYPES.has(entry.type)));
     const now = new Date();
     return entries.map((entry) =>
@@ -289,14 +296,16 @@ export class Session extends Resource {
 
     /**
      * Appends one entry, or up to 1,000 entries of which all are stored or none. An entry without an id gets an id and a time.
+     *
      * To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same content is
-     * `unchanged`, and other content is a conflict.
+     * `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids KEY:0, KEY:1 and so
+     * on, by their index in the list, and no time. The same call after a crash appends nothing.
      */
     append(entries: NewEntry | readonly NewEntry[], how: AppendOptions = {}, options?: RequestOptions): Promise<Answer<"appendToSession">> {
-        const { create, key = uuid7(), ...more } = how;
+        const { create, key, ...more } = how;
         const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry];
-        const json = { entries: identified(list, create), ...(create !== undefined && { create: { dialect: create } }), ...more };
-        return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key } }, options);
+        const json = { entries: identified(list, create, key), ...(create !== undefined && { create: { dialect: create } }), ...more };
+        return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key ?? uuid7() } }, options);
     }
 
     /** The messages for a language model on the path to a leaf. Default: the head. */
