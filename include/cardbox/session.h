@@ -47,7 +47,8 @@ typedef struct cardbox_session_options {
     cardbox_dialect dialect;
     const char *header; /**< for the dialect pi: a JSON object of type "session", up to
                            CARDBOX_SESSION_HEADER_MAX bytes; NULL: a header is made */
-    const char *cwd;    /**< member `cwd` of the header that is made, UTF-8; NULL: "" */
+    const char *cwd;    /**< member `cwd` of the header that is made, UTF-8; NULL: "". Only for
+                           the dialect pi and without `header` */
     bool must_be_new;   /**< true: CARDBOX_CONFLICT if the session exists */
 } cardbox_session_options;
 

@@ -221,6 +221,15 @@ static void folders_that_cannot_be(void **state)
     assert_int_equal(cardbox_session_create(NULL, db, "t", "folder", &options, &err),
                      CARDBOX_INVALID);
     assert_string_equal(err.message, "cwd must be UTF-8");
+    options.cwd = "/";
+    options.header = "{\"type\":\"session\"}";
+    assert_int_equal(cardbox_session_create(NULL, db, "t", "folder", &options, &err),
+                     CARDBOX_INVALID);
+    options.header = NULL;
+    options.dialect = CARDBOX_DIALECT_PLAIN;
+    assert_int_equal(cardbox_session_create(NULL, db, "t", "folder", &options, &err),
+                     CARDBOX_INVALID);
+    assert_string_equal(err.message, "header and cwd exclude each other, and need the dialect pi");
     free(cwd);
 }
 
