@@ -164,6 +164,14 @@ def test_results_without_a_call():
     assert append("orphans", result("q", "c9")) == [("q", "no_call")]
 
 
+def test_search_for_a_call_ends_after_1_mib():
+    """Then it is not known whether the call exists, so nothing is reported."""
+    create("long")
+    for n in range(3):
+        append("long", user(f"u{n}", content="x" * 500_000))
+    assert append("long", result("r", "c1")) == []
+
+
 def test_second_results():
     create("second")
     assert append("second", assistant("b", "c1"), result("r", "c1"), result("s", "c1")) == [("s", "second_result")]
