@@ -3,7 +3,7 @@
 import assert from "node:assert";
 import { test } from "node:test";
 
-import { CardBox, CardBoxError, eachPage } from "cardbox";
+import { CardBox, CardBoxError, eachPage, type NewEntry } from "cardbox";
 
 const url = process.env["CARDBOX_URL"]!;
 const project = new CardBox(url).project("typescript");
@@ -83,6 +83,17 @@ test("sessions", async () => {
     assert.equal((await session.get()).entries, 3);
     assert.equal((await project.sessions.list()).sessions.length, 3);
     assert((await project.session("talk-3").delete()).deleted);
+});
+
+test("append with a key after a crash", async () => {
+    const entries = [{ type: "user", content: "one" }, { id: "own", type: "assistant", content: "two" }] as const;
+    const append = (list: readonly NewEntry[]) => // a new client, as after a crash
+        new CardBox(url).project("typescript").session("keyed").append(list, { create: "plain", key: "turn 1" });
+    await append(entries);
+    const again = await append(entries);
+    assert.deepEqual(again.entries.map((row) => [row.entry_id, row.outcome]), [["turn 1:0", "unchanged"], ["own", "unchanged"]]);
+    assert.equal((await project.session("keyed").get()).entries, 2);
+    assert.equal((await failure(append(entries.slice(0, 1)))).status, 409);
 });
 
 test("abilities and tasks", async () => {

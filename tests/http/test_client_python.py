@@ -3,9 +3,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -14,6 +16,7 @@ from cardbox_test import once, server
 
 sys.path.insert(0, client_test.PYTHON_CLIENT)
 sys.dont_write_bytecode = True
+import cardbox  # noqa: E402
 from cardbox import CardBox, CardBoxError, each_page  # noqa: E402
 
 
@@ -92,6 +95,20 @@ def test_sessions():
     assert project().session("talk-3").delete()["deleted"]
 
 
+def test_append_with_a_key_after_a_crash():
+    entries = [{"type": "user", "content": "one"}, {"id": "own", "type": "assistant", "content": "two"}]
+
+    def append(list_=entries):  # a new client, as after a crash
+        with CardBox(f"http://127.0.0.1:{server().port}") as client:
+            return client.project("p").session("keyed").append(list_, create="plain", key="turn 1")
+    append()
+    again = [(row["entry_id"], row["outcome"]) for row in append()["entries"]]
+    assert again == [("turn 1:0", "unchanged"), ("own", "unchanged")], again
+    assert project().session("keyed").get()["entries"] == 2
+    assert error_of(append, entries[:1]).status == 409
+    assert error_of(project().session("keyed").append, entries, key="").status == 422
+
+
 def test_abilities_and_tasks():
     abilities = project().abilities
     assert any(row["id"] == "task:spawn" for row in abilities.list()["abilities"])
@@ -115,12 +132,13 @@ def test_projects_move():
 
 
 def test_reads_are_the_servers():
-    """The client repeats the calls of all abilities with the tag `read`, and of task:active, which also changes nothing."""
-    import cardbox
-    rows = project().abilities.list()["abilities"]
-    for row in rows:
+    """Both clients repeat the calls of all abilities with the tag `read`, and of task:active, which also changes nothing."""
+    with open(os.path.join(client_test.TYPESCRIPT_CLIENT, "src", "index.ts"), encoding="utf-8") as text:
+        typescript = re.compile(re.search(r"(?m)^const READING = /(.*)/;$", text.read()).group(1))
+    for row in project().abilities.list()["abilities"]:
         reads = "read" in (project().abilities.get(row["id"]).get("tags") or []) or row["id"] == "task:active"
         assert bool(cardbox._READING.fullmatch(row["id"])) == reads, row["id"]
+        assert bool(typescript.search(row["id"])) == reads, row["id"]
 
 
 def test_errors():
@@ -141,7 +159,7 @@ def test_errors():
         assert error_of(CardBox(url, tries=1, timeout=0.2).project("p").cards.get, "x").error_code == "timeout"
 
 
-def once_each(call, check):
+def check_after_lost_answer(call, check):
     """The first answer to `call` is lost. `check` gets the second answer."""
     proxy().requests.clear()
     proxy().lose = 1
@@ -153,15 +171,15 @@ def once_each(call, check):
 def test_lost_answers():
     p = lossy()
     box, session = p.box(p.boxes.create()["box_id"]), p.session("lost")
-    once_each(lambda: p.cards.add({"content": 1}), lambda answer: answer["outcome"] == "unchanged")
-    once_each(lambda: session.create("plain"), lambda answer: answer["outcome"] == "exists")
-    once_each(lambda: session.append({"type": "user", "content": "x"}), lambda answer: answer["version"] == 2)
-    once_each(lambda: box.append(["x"]), lambda answer: answer["length"] == 1)
-    once_each(p.boxes.create, lambda answer: answer["version"] == 1)
-    once_each(box.fork, lambda answer: answer["length"] == 1)
-    once_each(session.fork, lambda answer: answer["entries"] == 1)
-    once_each(lambda: p.abilities.call("task:active"), lambda answer: "tasks" in answer)
-    once_each(box.delete, lambda answer: answer["deleted"])
+    check_after_lost_answer(lambda: p.cards.add({"content": 1}), lambda answer: answer["outcome"] == "unchanged")
+    check_after_lost_answer(lambda: session.create("plain"), lambda answer: answer["outcome"] == "exists")
+    check_after_lost_answer(lambda: session.append({"type": "user", "content": "x"}), lambda answer: answer["version"] == 2)
+    check_after_lost_answer(lambda: box.append(["x"]), lambda answer: answer["length"] == 1)
+    check_after_lost_answer(p.boxes.create, lambda answer: answer["version"] == 1)
+    check_after_lost_answer(box.fork, lambda answer: answer["length"] == 1)
+    check_after_lost_answer(session.fork, lambda answer: answer["entries"] == 1)
+    check_after_lost_answer(lambda: p.abilities.call("task:active"), lambda answer: "tasks" in answer)
+    check_after_lost_answer(box.delete, lambda answer: answer["deleted"])
     proxy().lose = 1
     assert error_of(p.abilities.call, "task:spawn", {"goal": "once"}).error_code == "unreachable"
     goals = [task["goal"] for task in p.abilities.call("task:active")["tasks"]]
@@ -185,8 +203,8 @@ def test_statuses():
 def test_killed_server_in_the_middle_of_turns():
     """Many threads share a client; each writes the turns of its own session, and all write to one session and one box."""
     clients, turns = 8, 40
-    shaken = client_test.KilledServer()
-    p = CardBox(shaken.url, tries=30).project("p")
+    killed_server = client_test.KilledServer()
+    p = CardBox(killed_server.url, tries=30).project("p")
     box = p.box(p.boxes.create()["box_id"])
 
     def write(name):
@@ -203,10 +221,10 @@ def test_killed_server_in_the_middle_of_turns():
         thread.start()
     for thread in threads:
         thread.join()
-    shaken.stop()
-    assert shaken.kills >= 2, "the server was not killed in the middle"
-    client_test.check_turns(shaken.port, names, turns)
-    shared = [entry["id"] for entry in client_test.entries_of(shaken.port, "shared")]
+    killed_server.stop()
+    assert killed_server.kills >= 2, "the server was not killed in the middle"
+    client_test.check_turns(killed_server.port, names, turns)
+    shared = [entry["id"] for entry in client_test.entries_of(killed_server.port, "shared")]
     held = [card["content"] for card in p.cards.get_many(box.get()["card_ids"][:100])["cards"]]
     assert box.get()["length"] == len(shared) == clients * turns, (box.get()["length"], len(shared))
     for name in names:
@@ -216,21 +234,40 @@ def test_killed_server_in_the_middle_of_turns():
 
 
 def test_stream_survives_a_killed_server():
-    shaken = client_test.KilledServer()
-    p = CardBox(shaken.url, tries=30).project("p")
-    calm = CardBox(f"http://127.0.0.1:{server().port}").project("p")
-    task = calm.abilities.call("task:spawn", {"goal": "g"})["taskId"]
+    killed_server = client_test.KilledServer()
+    p = CardBox(killed_server.url, tries=30).project("p")
+    steady = CardBox(f"http://127.0.0.1:{server().port}").project("p")
+    task = steady.abilities.call("task:spawn", {"goal": "g"})["taskId"]
     seen = []
     reader = threading.Thread(target=lambda: seen.extend(p.task(task).events()))
     reader.start()
     for n in range(20):
-        calm.abilities.call("task:send", {"receiverId": task, "message": str(n)})
+        steady.abilities.call("task:send", {"receiverId": task, "message": str(n)})
         cardbox_test.time.sleep(0.05)
-    calm.abilities.call("task:cancel", {"taskId": task, "reason": "end"})
+    steady.abilities.call("task:cancel", {"taskId": task, "reason": "end"})
     reader.join(cardbox_test.WAIT_S)
-    shaken.stop()
+    killed_server.stop()
     texts = [event.data["content"] for event in seen if event.event == "message_complete"]
     assert texts[2:] == [str(n) for n in range(20)] and seen[-1].event == "task_complete", texts
+
+
+def test_connections_of_ended_threads_are_closed():
+    client = CardBox(f"http://127.0.0.1:{server().port}")
+
+    def read():
+        client.project("p").cards.list(limit=1)
+    read()
+    before = len(os.listdir("/proc/self/fd"))
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        for _ in range(20):
+            thread = threading.Thread(target=read)
+            thread.start()
+            thread.join()
+    assert len(os.listdir("/proc/self/fd")) <= before and not shown, (before, shown)
+    client.close()
+    assert len(os.listdir("/proc/self/fd")) < before
+    read()
 
 
 def test_no_warnings():

@@ -25,6 +25,7 @@ import threading
 import time
 import urllib.parse
 import uuid
+import weakref
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -39,7 +40,9 @@ _RETRY_AFTER_MAX_S = 60  # with a longer Retry-After, the error is raised at onc
 _RETRIED = {429, 502, 503, 504}
 _READING = re.compile(r"bus:.*|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|"
                       r"entry|tree|children|leaves|branch_points|labels|path|diff|active)")
-_PLAIN_TYPES = {"user", "assistant", "tool", "tool_result", "system", "metadata"}
+# Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session.
+_DIALECT_OF_TYPE = {**dict.fromkeys(("user", "assistant", "tool", "tool_result", "system", "metadata"), "plain"),
+                    **dict.fromkeys(("message", "thinking_level_change", "model_change", "compaction", "branch_summary"), "pi")}
 
 
 class CardBoxError(Exception):
@@ -137,7 +140,7 @@ def _parse(text: bytes) -> Any:
         return None
 
 
-def _error(response: http.client.HTTPResponse, text: bytes) -> CardBoxError:
+def _error_of_response(response: http.client.HTTPResponse, text: bytes) -> CardBoxError:
     answer = _parse(text)
     answer = answer if isinstance(answer, dict) else {}
     detail = answer.get("detail")
@@ -153,6 +156,16 @@ def _error(response: http.client.HTTPResponse, text: bytes) -> CardBoxError:
                         hint=answer.get("hint"), **more)
 
 
+class _ThreadConnection:
+    """The connection of one thread. It is closed when the thread has ended."""
+
+    def __init__(self, connection: http.client.HTTPConnection):
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
 class _Transport:
     """Sends requests to one server."""
 
@@ -164,14 +177,14 @@ class _Transport:
         self._context = context
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._open: "set[http.client.HTTPConnection]" = set()
+        self._open: "weakref.WeakSet[_ThreadConnection]" = weakref.WeakSet()
 
     def close(self) -> None:
         """Closes the connections of all threads."""
         with self._lock:
-            connections, self._open = self._open, set()
-        for connection in connections:
-            connection.close()
+            held = list(self._open)
+        for one in held:
+            one.connection.close()
 
     def new_connection(self) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
@@ -181,11 +194,12 @@ class _Transport:
 
     def _connection(self) -> http.client.HTTPConnection:
         """This thread's connection. A connection that the server has closed is opened again."""
-        connection: Optional[http.client.HTTPConnection] = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self.new_connection()
-        with self._lock:
-            self._open.add(connection)
+        held: Optional[_ThreadConnection] = getattr(self._local, "held", None)
+        if held is None:
+            held = self._local.held = _ThreadConnection(self.new_connection())
+            with self._lock:
+                self._open.add(held)
+        connection = held.connection
         if connection.sock is not None and _is_readable(connection.sock):
             connection.close()
         return connection
@@ -215,12 +229,12 @@ class _Transport:
             text = response.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise _failure(error) from error
+            raise _error_of_connection(error) from error
         except BaseException:  # such as KeyboardInterrupt: the connection is in the middle of an answer
             connection.close()
             raise
         if response.status >= 300:
-            raise _error(response, text)
+            raise _error_of_response(response, text)
         return response, text
 
     def before_next(self, error: CardBoxError, call: _Call, tries: int) -> None:
@@ -303,7 +317,7 @@ def _is_readable(idle: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-def _failure(error: Exception) -> CardBoxError:
+def _error_of_connection(error: Exception) -> CardBoxError:
     if isinstance(error, (TimeoutError, socket.timeout)):
         return CardBoxError(0, "timeout", f"no answer in time: {error}")
     return CardBoxError(0, "unreachable", f"the connection failed: {str(error) or type(error).__name__}")
@@ -316,7 +330,7 @@ def _read_lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
         try:
             data = response.read1(65536)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise _failure(error) from error
+            raise _error_of_connection(error) from error
         if not data:
             break
         parts = (rest + data).split(b"\n")
@@ -502,7 +516,7 @@ class Box(_Resource):
     def append(self, card_ids: Sequence[str], *, key: Optional[str] = None, expected_version: Optional[int] = None) -> Json:
         """Appends card ids once. Without a `key`, the client makes an Idempotency-Key for this call."""
         body = _given(card_ids=list(card_ids), expected_version=expected_version)
-        return self._write("POST", "append", body=body, headers={"Idempotency-Key": key or uuid7()})
+        return self._write("POST", "append", body=body, headers={"Idempotency-Key": uuid7() if key is None else key})
 
     def replace(self, card_ids: Sequence[str], *, expected_version: Optional[int] = None) -> Json:
         """Replaces the list.
@@ -542,13 +556,21 @@ class Sessions(_Resource):
         return self._read(query=query)
 
 
-def _identified(entries: Sequence[Json], dialect: Optional[str]) -> List[Json]:
-    """Adds ids and times as the server does, so that the entries are the same in each try."""
-    plain = dialect == "plain" or (dialect is None and any(entry.get("type") in _PLAIN_TYPES for entry in entries))
+def _identified(entries: Sequence[Json], dialect: Optional[str], key: Optional[str]) -> List[Json]:
+    """Adds ids, so that the entries are the same in each try.
+
+    With a key of the caller, the id of entry n is KEY:n. Without one, ids and times are added. If the
+    dialect is not known, no time is added.
+    """
+    if key is not None:
+        return [entry if "id" in entry else {"id": f"{key}:{n}", **entry} for n, entry in enumerate(entries)]
+    dialects = [_DIALECT_OF_TYPE[entry["type"]] for entry in entries if entry.get("type") in _DIALECT_OF_TYPE]
     now = time.time()
-    iso = datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return [entry if "id" in entry else {"id": uuid7(), "timestamp": int(now * 1000) if plain else iso, **entry}
-            for entry in entries]
+    times = {"plain": int(now * 1000),
+             "pi": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+    found = dialect or (dialects[0] if dialects else None)
+    added = {"timestamp": times[found]} if found in times else {}
+    return [entry if "id" in entry else {"id": uuid7(), **added, **entry} for entry in entries]
 
 
 class Session(_Resource):
@@ -579,12 +601,15 @@ class Session(_Resource):
         """Appends one entry, or up to 1,000 entries of which all are stored or none.
 
         `create` is the dialect of the session, `plain` or `pi`. If the session is missing, it is created. An entry
-        without an id gets an id and a time. To continue after a crash of the caller, set the ids of the entries: an
-        entry that is stored with the same content is `unchanged`, and other content is a conflict.
+        without an id gets an id and a time.
+
+        To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same
+        content is `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids
+        KEY:0, KEY:1 and so on, by their index in the list, and no time. The same call after a crash appends nothing.
         """
-        body = _given(entries=_identified([entries] if isinstance(entries, dict) else list(entries), create),
+        body = _given(entries=_identified([entries] if isinstance(entries, dict) else list(entries), create, key),
                       create=create and {"dialect": create}, expected_version=expected_version)
-        return self._write("POST", "entries", body=body, headers={"Idempotency-Key": key or uuid7()})
+        return self._write("POST", "entries", body=body, headers={"Idempotency-Key": uuid7() if key is None else key})
 
     def context(self, **query: Any) -> Json:
         """The messages for a language model on the path to a leaf. Default: the head."""

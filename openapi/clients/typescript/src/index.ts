@@ -6,9 +6,11 @@
  */
 
 import { Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
-import type { AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, NewCard, NewEntry, Query } from "./types.js";
+import type {
+    AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, ContextFormat, InFormat, NewCard, NewEntry, Query,
+} from "./types.js";
 
-export { CardBoxError, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
+export { CardBoxError, uuid7, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
 export type * from "./types.js";
 export type { components, operations, paths } from "./schema.js";
 
@@ -231,7 +233,10 @@ export class Box extends Resource {
     }
 
     /** The messages for a language model. */
-    context(query: Query<"getBoxContext"> = {}, options?: RequestOptions): Promise<Answer<"getBoxContext">> {
+    context<Format extends ContextFormat = "openai">(
+        query: Query<"getBoxContext"> & { format?: Format } = {},
+        options?: RequestOptions,
+    ): Promise<InFormat<Answer<"getBoxContext">, Format>> {
         return this.read(["context"], query, options);
     }
 }
@@ -248,21 +253,31 @@ export class Sessions extends Resource {
 export interface AppendOptions {
     /** The dialect of the session. If the session is missing, it is created. */
     create?: "plain" | "pi";
-    /** Identifies the append to this session. Without a key, the client makes one for this call. */
+    /**
+     * Identifies the append to this session, also after a crash of the caller. Without a key, the client makes one for
+     * this call.
+     */
     key?: string;
     /** The version that the session must have. */
     expected_version?: number;
 }
 
-const PLAIN_TYPES = new Set(["user", "assistant", "tool", "tool_result", "system", "metadata"]);
+/** Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session. */
+const DIALECT_OF_TYPE: Partial<Record<NewEntry["type"], "plain" | "pi">> = {
+    user: "plain", assistant: "plain", tool: "plain", tool_result: "plain", system: "plain", metadata: "plain",
+    message: "pi", thinking_level_change: "pi", model_change: "pi", compaction: "pi", branch_summary: "pi",
+};
 
-/** Adds ids and times as the server does, so that the entries are the same in each try. */
-function identified(entries: readonly NewEntry[], dialect: string | undefined): NewEntry[] {
-    const plain = dialect === "plain" || (dialect === undefined && entries.some((entry) => PLAIN_TYPES.has(entry.type)));
+/**
+ * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
+ * ids and times are added as the server does.
+ */
+function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
+    if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
+    const found = dialect ?? entries.map((entry) => DIALECT_OF_TYPE[entry.type]).find((one) => one !== undefined);
     const now = new Date();
-    return entries.map((entry) =>
-        entry.id !== undefined ? entry : { id: uuid7(), timestamp: plain ? now.getTime() : now.toISOString(), ...entry },
-    );
+    const time = found === undefined ? {} : { timestamp: found === "plain" ? now.getTime() : now.toISOString() };
+    return entries.map((entry) => (entry.id !== undefined ? entry : { id: uuid7(), ...time, ...entry }));
 }
 
 /** One session: a tree of entries. */
@@ -289,18 +304,23 @@ export class Session extends Resource {
 
     /**
      * Appends one entry, or up to 1,000 entries of which all are stored or none. An entry without an id gets an id and a time.
+     *
      * To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same content is
-     * `unchanged`, and other content is a conflict.
+     * `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids KEY:0, KEY:1 and so
+     * on, by their index in the list, and no time. The same call after a crash appends nothing.
      */
     append(entries: NewEntry | readonly NewEntry[], how: AppendOptions = {}, options?: RequestOptions): Promise<Answer<"appendToSession">> {
-        const { create, key = uuid7(), ...more } = how;
+        const { create, key, ...more } = how;
         const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry];
-        const json = { entries: identified(list, create), ...(create !== undefined && { create: { dialect: create } }), ...more };
-        return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key } }, options);
+        const json = { entries: identified(list, create, key), ...(create !== undefined && { create: { dialect: create } }), ...more };
+        return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key ?? uuid7() } }, options);
     }
 
     /** The messages for a language model on the path to a leaf. Default: the head. */
-    context(query: Query<"getSessionContext"> = {}, options?: RequestOptions): Promise<Answer<"getSessionContext">> {
+    context<Format extends ContextFormat = "openai">(
+        query: Query<"getSessionContext"> & { format?: Format } = {},
+        options?: RequestOptions,
+    ): Promise<InFormat<Answer<"getSessionContext">, Format>> {
         return this.read(["context"], query, options);
     }
 

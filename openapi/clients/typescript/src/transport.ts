@@ -182,12 +182,21 @@ function errorOf(response: Response, text: string): CardBoxError {
     return new CardBoxError(response.status, code, words, { ...more, hint: parse(text)?.hint });
 }
 
+interface Opened {
+    response: Response;
+    /** The text of the answer; empty if it is a stream. */
+    text: string;
+    /** The deadline of the try. It has ended, unless the answer is a stream. */
+    deadline: Deadline;
+}
+
 /** Sends requests to one server. */
 export class Transport {
     readonly #base: string;
     readonly #options: ClientOptions;
 
     constructor(url: string, options: ClientOptions) {
+        if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`not a URL of a server: ${url}`);
         this.#base = url.replace(/\/+$/, "");
         this.#options = options;
     }
@@ -198,7 +207,8 @@ export class Transport {
             for (const one of Array.isArray(value) ? value : [value])
                 if (one !== undefined && one !== null) query.append(name, String(one));
         const path = call.path.map((segment) => encodeURIComponent(segment).replace(/^\.{1,2}$/, (dots) => dots.replace(/\./g, "%2E")));
-        return `${this.#base}/${path.join("/")}${query.size ? `?${query}` : ""}`;
+        const text = query.toString();
+        return `${this.#base}/${path.join("/")}${text && `?${text}`}`;
     }
 
     #init(call: Call<unknown>, signal: AbortSignal): RequestInit {
@@ -211,22 +221,30 @@ export class Transport {
         return { method: call.method, headers, body: body as BodyInit | undefined, signal };
     }
 
-    /** One try: returns a response with a good status, and its text unless it is a stream. */
-    async #try(call: Call<unknown>, deadline: Deadline): Promise<{ response: Response; text: string }> {
+    /** One try: returns a response with a good status. */
+    async #try(call: Call<unknown>): Promise<Opened> {
+        call.options?.signal?.throwIfAborted();
+        const deadline = new Deadline(call.options?.timeoutMs ?? this.#options.timeoutMs ?? 30_000, call.options?.signal);
         try {
             const send = this.#options.fetch ?? globalThis.fetch;
             const response = await send(this.#url(call), this.#init(call, deadline.controller.signal));
-            if (response.ok && call.stream) return { response, text: "" };
+            if (response.ok && call.stream) {
+                deadline.stop();
+                return { response, text: "", deadline };
+            }
             const text = await response.text();
             if (!response.ok) throw errorOf(response, text);
-            return { response, text };
+            deadline.end();
+            return { response, text, deadline };
         } catch (cause) {
+            deadline.end();
             throw deadline.failure(cause);
         }
     }
 
     /** Waits before the next try. Throws the error if there is none. */
-    async #beforeNext(error: CardBoxError, call: Call<unknown>, tries: number): Promise<void> {
+    async #beforeNext(error: unknown, call: Call<unknown>, tries: number): Promise<void> {
+        if (!(error instanceof CardBoxError)) throw error;
         const after = error.retryAfter ?? 0;
         const again = call.safe && (error.status === 0 || RETRIED.has(error.status)) && after <= RETRY_AFTER_MAX_S;
         if (!again || tries >= (this.#options.tries ?? 8)) throw error;
@@ -234,31 +252,30 @@ export class Transport {
         await pause(Math.max(after * 1000, backoff), call.options?.signal);
     }
 
-    async #open(call: Call<unknown>): Promise<{ response: Response; text: string; deadline: Deadline } | "exists"> {
+    /** Sends a request, with retries if it is safe to repeat, and returns the JSON of the answer. */
+    async send<Answer>(call: Call<Answer>): Promise<Answer> {
         for (let tries = 1; ; tries++) {
-            const ms = call.options?.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
-            call.options?.signal?.throwIfAborted();
-            const deadline = new Deadline(ms, call.options?.signal);
             try {
-                const opened = await this.#try(call, deadline);
-                if (!call.stream) deadline.end();
-                return { ...opened, deadline };
+                const { response, text } = await this.#try(call);
+                const answer = parse(text);
+                if (answer === undefined) throw new CardBoxError(response.status, "bad_answer", "the answer is not JSON");
+                return answer;
             } catch (error) {
-                deadline.end();
-                if (!(error instanceof CardBoxError)) throw error;
-                if (error.status === 409 && tries > 1 && call.exists) return "exists";
+                if (error instanceof CardBoxError && error.status === 409 && tries > 1 && call.exists) return call.exists();
                 await this.#beforeNext(error, call, tries);
             }
         }
     }
 
-    /** Sends a request, with retries if it is safe to repeat, and returns the JSON of the answer. */
-    async send<Answer>(call: Call<Answer>): Promise<Answer> {
-        const opened = await this.#open(call);
-        if (opened === "exists") return call.exists!();
-        const answer = parse(opened.text);
-        if (answer === undefined) throw new CardBoxError(opened.response.status, "bad_answer", "the answer is not JSON");
-        return answer;
+    /** A streamed answer. The caller ends its deadline. */
+    async #openStream(call: Call<unknown>): Promise<Opened> {
+        for (let tries = 1; ; tries++) {
+            try {
+                return await this.#try({ ...call, stream: true });
+            } catch (error) {
+                await this.#beforeNext(error, call, tries);
+            }
+        }
     }
 
     /** The lines of a streamed answer. A stream that ends early throws an error. */
@@ -266,14 +283,7 @@ export class Transport {
         yield* this.#read(await this.#openStream(call));
     }
 
-    async #openStream(call: Call<unknown>): Promise<{ response: Response; deadline: Deadline }> {
-        const opened = await this.#open({ ...call, stream: true });
-        if (opened === "exists") throw new Error("a stream creates nothing");
-        opened.deadline.stop();
-        return opened;
-    }
-
-    async *#read({ response, deadline }: { response: Response; deadline: Deadline }): AsyncGenerator<string, void, undefined> {
+    async *#read({ response, deadline }: Opened): AsyncGenerator<string, void, undefined> {
         if (!response.body) return deadline.end();
         const reader = response.body.getReader();
         const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
