@@ -63,7 +63,7 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
                          number + digits.len + 1);
 }
 
-/* Warns about the entries that contexts show only in part or not at all: prints the line and the
+/* Warns about the entries that contexts show only in part or not at all. Prints the line and the
  * reason of the first of them, and the number of the others. `answer` is the SDK's. */
 static void warn_not_in_context(const append_input *input, const json_t *answer)
 {
