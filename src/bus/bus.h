@@ -57,8 +57,8 @@ struct bus_call {
     bus_step step;    /* the step to run next; the first step is from the ability's table row */
     bool wakes;       /* true: the call may create work for workers */
     bool more;        /* true: another step follows */
-    bool is_unmet; /* set by a failed render: the object does not exist or has another version than
-                      expected */
+    /* set by a failed render: the object does not exist or has another version than expected */
+    bool precondition_failed;
     int64_t version; /* version of the object that was read, for its ETag; 0: none */
     slice faults; /* violations of the schema, as in the `faults` of HTTP errors: JSON objects with
                      `type`, `loc` and `msg`, separated by commas; empty: no violation */

@@ -8,25 +8,17 @@
 
 /* --- create --- */
 
-/* Sets the dialect and the header of a new session. A session of the dialect pi gets the header of
- * the input or, without it, a new header with `cwd`. */
-static cardbox_status take_header(session_create *create, input_reader *in)
+/* Reads the dialect and the header of a new session. The schema has checked their types. */
+static cardbox_status read_dialect(session_create *create, input_reader *in)
 {
-    arena *memory = in->call->memory;
     slice dialect = input_json(in, "dialect"), header = input_json(in, "header");
     slice cwd = input_text(in, "cwd");
-    bool described = header.ptr != NULL || cwd.ptr != NULL;
-    bool plain = scan_string_is(dialect, SLICE("plain"));
-    if (in->status != CARDBOX_OK)
-        return in->status;
-    if ((plain && described) || (header.ptr != NULL && cwd.ptr != NULL))
-        return error_set(in->err, CARDBOX_INVALID,
-                         "give a header or a cwd, and neither with dialect plain");
-    bool pi = described || scan_string_is(dialect, SLICE("pi"));
-    create->dialect = pi ? SESSION_PI : plain ? SESSION_PLAIN : -1;
-    create->header = header;
-    return pi ? session_header_prepare(&create->header, create->session, cwd, memory, in->err)
-              : CARDBOX_OK;
+    int known = scan_string_is(dialect, SLICE("pi"))      ? SESSION_PI
+                : scan_string_is(dialect, SLICE("plain")) ? SESSION_PLAIN
+                                                          : -1;
+    return in->status != CARDBOX_OK
+               ? in->status
+               : session_create_set(create, known, header, cwd, in->call->memory, in->err);
 }
 
 BUS_READS(session_create)
@@ -36,7 +28,7 @@ BUS_READS(session_create)
     create->session = input_id(in, "session_id", SESSION_ID_MAX);
     create->may_exist = !input_flag(in, "strict");
     in->call->again = create->may_exist;
-    in->status = take_header(create, in);
+    in->status = read_dialect(create, in);
 }
 
 BUS_BUILDS_FROM_PLAN(session_create, session_create_params)
@@ -84,7 +76,7 @@ static cardbox_status read_create(session_batch *batch, input_reader *in)
         return error_nomem(in->err);
     *create =
         (session_create){.tenant = batch->tenant, .session = batch->session, .may_exist = true};
-    cardbox_status status = take_header(create, &inner);
+    cardbox_status status = read_dialect(create, &inner);
     session_batch_create(batch, create);
     return status;
 }
@@ -146,7 +138,7 @@ BUS_RENDERS(session_head)
     const session_move *move = call->plan;
     int64_t version = 0;
     cardbox_status status = session_head_status(rows, move, &version, err);
-    call->is_unmet = session_change_is_unmet(rows_text(rows, 0, 0));
+    call->precondition_failed = session_precondition_failed(rows_text(rows, 0, 0));
     if (status != CARDBOX_OK)
         return status;
     begin_object(out, move->session);

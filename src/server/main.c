@@ -185,7 +185,7 @@ static void print_what_is_missing(const process *p)
 static void reload(process *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (p->server.tls.cert == NULL)
+    if (p->server.tls.start_cert_pem == NULL)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     else if (tls_reload(&p->server.tls, &err) == CARDBOX_OK)
         log_info("certificate_reloaded", "file=%s", log_quoted(slice_of(p->set.tls_cert)));
@@ -200,7 +200,7 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     const struct timespec poll = {.tv_nsec = STOP_POLL_NS};
     int number = 0;
     const char *name = p->listener.name;
-    bool secure = p->server.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
+    bool secure = p->server.tls.start_cert_pem != NULL && strncmp(name, "http:", 5) == 0;
     const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
     printf("ready: %s%s\n", scheme, rest);
     print_what_is_missing(p);

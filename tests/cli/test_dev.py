@@ -210,7 +210,7 @@ def test_demo_is_loaded_into_an_empty_project_only():
 
 
 def test_folder_of_an_earlier_version():
-    """It has another sample, which stays."""
+    """It has another demo, which stays."""
     folder = open_folder()
     Dev(folder, "--no-sample").stop()
     with open(os.path.join(folder, "sample-loaded"), "w") as file:

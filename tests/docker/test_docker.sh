@@ -75,9 +75,18 @@ build_stage_copies() {
         read -ra words <<<"$line"
         copy "$dir/context" "$dir/src" "${words[@]}" || return
     done < <(instruction 1 COPY)
-    # What make would compile just so again; what is missing in the stage, it misses all the same.
+    # Copies the objects of this build to save time. make still fails if a source that the Dockerfile
+    # must copy is missing.
     local known
     for known in flags gen obj; do mkdir -p "$dir/src/build" && cp -r "build/$known" "$dir/src/build/" || return; done
+}
+
+build_stage_needs_its_sources() {
+    local status
+    mv "$dir/src/include" "$dir/include" || return
+    (cd "$dir/src" && env -u MAKEFLAGS -u MAKELEVEL make build)
+    status=$?
+    mv "$dir/include" "$dir/src/include" && [ "$status" -ne 0 ]
 }
 
 build_stage_runs() {
@@ -395,6 +404,7 @@ for package in $(packages 1) $(packages 2); do check "Debian has $package" is_pa
 check "the builder has what tests/deps installs" builder_has_the_dependencies
 check "build context" context
 check "build stage: COPY" build_stage_copies
+check "build stage: make fails without one of the copied folders" build_stage_needs_its_sources
 check "build stage: RUN" build_stage_runs
 check "runtime stage: COPY" runtime_stage_copies
 check "runtime stage: entry point" image_has_the_entrypoint

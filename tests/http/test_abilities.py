@@ -236,7 +236,7 @@ def test_wrong_members():
 
 
 def test_all_faults_at_once():
-    """What is missing first; where a member is not known, what is."""
+    """Missing members are listed first. A fault of an unknown member lists the known members."""
     detail = refused("bus:inspect", {"id": "task:spawn"}, 422, "validation_failed",
                      "/abilityId: is missing; /id: is not known here (known: abilityId)")
     assert detail["faults"] == [

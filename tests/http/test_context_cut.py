@@ -11,17 +11,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import server, url
+from cardbox_test import ask, url
 
 PROJECT = "cut"
 FORMATS = ("openai", "anthropic", "messages", "entries")
-
-
-def ask(method, path, body=None, status=200):
-    answer = server().request(method, path, None if body is None else json.dumps(body),
-                              {"Content-Type": "application/json"})
-    assert answer.status == status, (method, path, body, answer)
-    return answer
 
 
 def session(name, entries, dialect="plain"):
@@ -58,7 +51,7 @@ def shown(answer):
 
 
 def check(whole, cut):
-    """What holds for every cut of a context."""
+    """Checks the rules for every cut of a context."""
     report = cut["report"]
     assert report["token_estimate"] == {"method": "bytes/4", "tokens": (cut["bytes"] + 3) // 4}, report
     inserted = sum(repair["repair"] == "first_message" for repair in report["repairs"])

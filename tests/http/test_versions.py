@@ -8,17 +8,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import server, url
+from cardbox_test import ask, url
 
 PROJECT = "versions"
 NO_BOX = "01970000-0000-7000-8000-0000000000fe"
-
-
-def ask(method, path, body=None, status=200, tag=None):
-    headers = {"Content-Type": "application/json", **({"If-Match": tag} if tag else {})}
-    answer = server().request(method, path, None if body is None else json.dumps(body), headers)
-    assert answer.status == status, (method, path, body, tag, answer)
-    return answer
 
 
 def new_box():
@@ -53,32 +46,32 @@ def test_stale_versions():
         before = ask("GET", path)
         assert before.json()["version"] == 2 and before.header("ETag").startswith('"2-'), before
 
-        detail = ask(method, path + rest, body, 412, tag='"1-any"').json()["detail"]
+        detail = ask(method, path + rest, body, 412, If_Match='"1-any"').json()["detail"]
         assert detail["error_code"] == "precondition_failed" and detail["current_version"] == 2, detail
         detail = ask(method, path + rest, {**body, "expected_version": 1}, 409).json()["detail"]
         assert detail["error_code"] == "conflict" and detail["current_version"] == 2, detail
         assert ask("GET", path).body == before.body
 
-        detail = ask(method, missing + rest, body, 412, tag="*").json()["detail"]
+        detail = ask(method, missing + rest, body, 412, If_Match="*").json()["detail"]
         assert detail["error_code"] == "precondition_failed" and "current_version" not in detail
         ask("GET", missing, status=404)
 
-        assert ask(method, path + rest, body, tag=before.header("ETag")).json()["version"] == 3
-        ask(method, path + rest, body, 412, tag=before.header("ETag"))
+        assert ask(method, path + rest, body, If_Match=before.header("ETag")).json()["version"] == 3
+        ask(method, path + rest, body, 412, If_Match=before.header("ETag"))
 
 
 def test_versions_that_are_current():
     for make, _, method, rest, body in CHANGES:
         assert ask(method, make() + rest, {**body, "expected_version": 2}).json()["version"] == 3
-        assert ask(method, make() + rest, body, tag="*").json()["version"] == 3
+        assert ask(method, make() + rest, body, If_Match="*").json()["version"] == 3
 
 
 def test_bad_conditions():
     for make, _, method, rest, body in CHANGES:
         path = make()
         for tag in ('"2-a", "3-b"', 'W/"2-a"', "2-a", '"2"', '"x-y"', '""'):
-            assert ask(method, path + rest, body, 400, tag).json()["detail"]["error_code"] == "bad_request"
-        ask(method, path + rest, {**body, "expected_version": 2}, 422, tag='"2-a"')
+            assert ask(method, path + rest, body, 400, If_Match=tag).json()["detail"]["error_code"] == "bad_request"
+        ask(method, path + rest, {**body, "expected_version": 2}, 422, If_Match='"2-a"')
         ask(method, path + rest, {**body, "expected_version": 0}, 422)
         assert ask("GET", path).json()["version"] == 2
 
@@ -87,18 +80,18 @@ def test_other_conflicts_with_if_match():
     """Only a wrong version and a missing object are unmet preconditions."""
     path = new_session()
     body = {"entry_id": "first", "expected_head": "first"}
-    assert ask("PUT", path + "/head", body, 409, '"2-a"').json()["detail"]["error_code"] == "conflict"
-    ask("PUT", path + "/head", {"entry_id": "unknown"}, 404, '"2-a"')
+    assert ask("PUT", path + "/head", body, 409, If_Match='"2-a"').json()["detail"]["error_code"] == "conflict"
+    ask("PUT", path + "/head", {"entry_id": "unknown"}, 404, If_Match='"2-a"')
     entry = {"id": "first", "type": "user", "content": "other"}
-    ask("POST", path + "/entries", {"entry": entry}, 409, '"2-a"')
-    ask("POST", path + "/entries", {"entry": {**entry, "id": "third", "parentId": "unknown"}}, 404, '"2-a"')
+    ask("POST", path + "/entries", {"entry": entry}, 409, If_Match='"2-a"')
+    ask("POST", path + "/entries", {"entry": {**entry, "id": "third", "parentId": "unknown"}}, 404, If_Match='"2-a"')
 
 
 def test_other_changes_refuse_if_match():
     box, session = new_box(), new_session()
     for method, path, body in (("DELETE", box, None), ("POST", box + "/seal", {}), ("POST", box + "/fork", {}),
                                ("DELETE", session, None), ("POST", session + "/fork", {}), ("PUT", session, {})):
-        detail = ask(method, path, body, 400, '"2-a"').json()["detail"]
+        detail = ask(method, path, body, 400, If_Match='"2-a"').json()["detail"]
         assert "If-Match" in detail["error_message"] and detail["hint"], detail
     assert ask("GET", box).json()["version"] == ask("GET", session).json()["version"] == 2
 

@@ -629,7 +629,7 @@ def test_read_only():
 
 
 def test_the_forms_of_422():
-    """The five reads answer with the list of the original service, all others with one object."""
+    """The five reads answer with the plain list of the source documents, all others with one object."""
     box = new_box("forms")
     reads = [("GET", url("forms", "boxes", box) + "?at_version=x", None),
              ("GET", url("forms", "boxes", box, "cards") + "?limit=x", None),

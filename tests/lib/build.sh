@@ -23,8 +23,8 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
     esac
 }
 
-# What is built: all, also what `make install` makes, which several tests run at once; but for the fuzz
-# targets, which are linked with archives only, and use nothing of the command line.
+# The targets of make. The first build also makes the files of `make install`, because several tests
+# run that at once. Fuzz targets are linked with archives only, and the programs are not built.
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
@@ -106,7 +106,7 @@ compile_test() { # VARIANT FILE [FLAG...]
     mkdir -p "${program%/*}"
     (
         flock 9 # another variant of the same build may need it too
-        # Newer than an archive, which each run makes anew, it is of this run.
+        # Each run makes the archives again. A program that is newer was compiled by this run.
         [ "$program" -nt "$build/tests/libserver.a" ] || compile "$build" "$2" "$program" "${@:3}" >&2
     ) 9>"$program.lock" && echo "$program"
 }
@@ -115,7 +115,8 @@ compile() { # BUILD FILE PROGRAM [FLAG...]
     local flags own
     read -ra own < <(sed -n 's/^ \* link with: //p' "$2")
     read -ra flags <"$1/flags"
-    # The archives stand twice, as they may need one another. The test itself needs no optimisation.
+    # The archives are listed twice, because they may need one another. The test itself needs no
+    # optimisation.
     # shellcheck disable=SC2046
     "${flags[@]}" -O0 -Itests -o "$3" "$2" "${@:4}" "${own[@]}" $(folder_archives "$1") \
         $(folder_archives "$1") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid

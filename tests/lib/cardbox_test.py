@@ -503,6 +503,16 @@ def server():
     return Server(dsn())
 
 
+def ask(method, path, body=None, status=200, **headers):
+    """Sends a request with a JSON body to server(), and checks the status of the answer. In names of headers "_"
+    stands for "-"."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = server().request(method, path, None if body is None else json.dumps(body),
+                              {"Content-Type": "application/json", **named})
+    assert answer.status == status, (method, path, body, named, answer)
+    return answer
+
+
 # --- HTTP ---
 
 

@@ -1,4 +1,4 @@
-"""What the tests of both clients share: a proxy that loses answers, a server that is killed, a model for agent loops."""
+"""Helpers of the tests of both clients: a proxy that loses answers, a server that is killed, a model for agent loops."""
 
 import contextlib
 import http.server

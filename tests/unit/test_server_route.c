@@ -10,12 +10,14 @@
 
 static const route TABLE[] = {
     {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL,
-     NULL},
+     NULL, false},
     {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL,
-     NULL},
-    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
-    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
+     NULL, false},
+    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL,
+     false},
+    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL,
+     false},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL, false},
 };
 
 static url_path cut(const char *text)

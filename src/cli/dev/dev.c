@@ -1,5 +1,5 @@
 /*
- * dev.c: `cardbox dev`: starts a private PostgreSQL, migrates it, loads a sample project, and
+ * dev.c: `cardbox dev`: starts a private PostgreSQL, migrates it, loads the demo, and
  * starts cardboxd. PostgreSQL and cardboxd are child processes, which `cardbox dev` stops when it
  * ends.
  */
@@ -23,10 +23,11 @@
 /* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
 
-/* The file exists if `cardbox dev` has loaded a sample, or has found rows in the project. Its line
- * is LOADED_DEMO if the present demo was loaded: earlier versions had another sample. */
-#define LOADED_FILE "sample-loaded"
-#define LOADED_DEMO "demo"
+/* The file exists if `cardbox dev` has loaded a demo, or has found rows in the project. Its line is
+ * DEMO_LOADED if the present demo was loaded: earlier versions had another one. */
+#define DEMO_FILE   "sample-loaded"
+#define DEMO_LOADED "demo"
+#define DEMO_NONE   "none"
 
 typedef struct dev_run {
     cli_call *call;
@@ -35,7 +36,7 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    admin_project counts; /* numbers of the sample project's rows */
+    admin_project counts; /* numbers of the project's rows */
     bool has_demo;        /* true: the project has the demo */
     dev_server server;
 } dev_run;
@@ -181,7 +182,7 @@ static void print_hints(const dev_run *r)
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->call->data);
 }
 
-/* --- the sample project --- */
+/* --- the demo --- */
 
 static bool count_rows(dev_run *r, cli_call *call)
 {
@@ -191,28 +192,28 @@ static bool count_rows(dev_run *r, cli_call *call)
     return false;
 }
 
-/* Loads the demo if no sample was ever loaded into this folder, so that rows that the user has
- * deleted do not come back. A project with rows does not change. */
+/* Loads the demo if none was ever loaded into this folder, so that rows that the user has deleted
+ * do not come back. A project with rows does not change. */
 static bool load_demo(dev_run *r, cli_call *call)
 {
     const admin_project *has = &r->counts;
     char mark[PATH_MAX], line[16] = "";
 
-    if (!path_join(mark, r->dir, LOADED_FILE))
+    if (!path_join(mark, r->dir, DEMO_FILE))
         return false;
     if (access(mark, F_OK) == 0) {
         r->has_demo = line_reader_first(line, sizeof(line), mark) &&
-                      strncmp(line, LOADED_DEMO, strlen(LOADED_DEMO)) == 0;
+                      strncmp(line, DEMO_LOADED, strlen(DEMO_LOADED)) == 0;
         return true;
     }
     if (has->cards + has->boxes + has->sessions + has->tasks > 0)
-        return write_file(r, LOADED_FILE, "not loaded");
-    if (demo_load(call->db, DEV_PROJECT, &call->err) != CARDBOX_OK) {
+        return write_file(r, DEMO_FILE, DEMO_NONE);
+    if (demo_write(call->db, DEV_PROJECT, &call->err) != CARDBOX_OK) {
         cli_failed(call);
         return false;
     }
     r->has_demo = true;
-    return write_file(r, LOADED_FILE, LOADED_DEMO) && count_rows(r, call);
+    return write_file(r, DEMO_FILE, DEMO_LOADED) && count_rows(r, call);
 }
 
 static const char *plural(int64_t count, const char *ending)
@@ -220,8 +221,8 @@ static const char *plural(int64_t count, const char *ending)
     return count == 1 ? "" : ending;
 }
 
-/* Loads the demo if needed, and prints the numbers of the sample project's rows. */
-static bool load_sample(dev_run *r, cli_call *call)
+/* Loads the demo if needed, and prints the numbers of the project's rows. */
+static bool fill_project(dev_run *r, cli_call *call)
 {
     const admin_project *has = &r->counts;
 
@@ -257,7 +258,7 @@ static bool prepare_database(dev_run *r)
     if (!filled)
         cli_failed(&call);
     if (filled && !r->call->no_sample)
-        filled = load_sample(r, &call);
+        filled = fill_project(r, &call);
     cardbox_close(call.db);
     return filled;
 }
@@ -347,7 +348,7 @@ const cli_command cli_dev = {
     .name = "dev",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
     .description = "Starts PostgreSQL and the server, until Ctrl-C. The first start makes a "
-                   "PostgreSQL cluster and loads a sample project. The data stays.",
+                   "PostgreSQL cluster and loads the demo. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options =
@@ -356,7 +357,7 @@ const cli_command cli_dev = {
                     {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
                      "loopback address of the server (default 127.0.0.1:8099)", 0, 0},
                     CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by default"),
-                    CLI_FLAG("no-sample", no_sample, "do not load the sample project")),
+                    CLI_FLAG("no-sample", no_sample, "do not load the demo")),
     .without_database = true,
     .run = run_dev,
 };

@@ -18,7 +18,7 @@ extern volatile sig_atomic_t dev_stop_asked;
 /* --- the demo --- */
 
 /* Writes the boxes, sessions and tasks of the demo into an empty project: all or nothing. */
-cardbox_status demo_load(cardbox *db, const char *project, cardbox_error *err);
+cardbox_status demo_write(cardbox *db, const char *project, cardbox_error *err);
 
 /* --- child processes --- */
 

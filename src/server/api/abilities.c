@@ -87,7 +87,8 @@ static void answer_error(request *r, const cardbox_error *err)
     else if (r->match.route->scope == SCOPE_ABILITY)
         http_error_send_ability(r, err, call->faults);
     else
-        http_error_send_status(r, handler_change_error(r, err->status, call->is_unmet), err);
+        http_error_send_status(r, handler_change_error(r, err->status, call->precondition_failed),
+                               err);
 }
 
 static void answer_call(request *r, const store_rows *rows)

@@ -21,8 +21,8 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
 static void answer_failure(request *r, const box_change *change, cardbox_status status,
                            const cardbox_error *err)
 {
-    bool is_unmet = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
-    http_error_send_status(r, handler_change_error(r, status, is_unmet), err);
+    bool precondition_failed = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
+    http_error_send_status(r, handler_change_error(r, status, precondition_failed), err);
 }
 
 /* --- create --- */

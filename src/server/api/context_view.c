@@ -8,11 +8,11 @@ const char *const CONTEXT_REPAIRS[] = {[REPAIR_ON] = "on", [REPAIR_OFF] = "off",
 
 context_request context_request_of(const field_value *values)
 {
-    const field_value *repair = &values[CONTEXT_REPAIR];
-    return (context_request){.format = (cardbox_format)values[CONTEXT_FORMAT].number,
+    const field_value *repair = &values[CONTEXT_FIELD_REPAIR];
+    return (context_request){.format = (cardbox_format)values[CONTEXT_FIELD_FORMAT].number,
                              .repair = !repair->given || repair->number == REPAIR_ON,
-                             .limit = values[CONTEXT_LIMIT].number,
-                             .token_budget = values[CONTEXT_BUDGET].number};
+                             .limit = values[CONTEXT_FIELD_LIMIT].number,
+                             .token_budget = values[CONTEXT_FIELD_BUDGET].number};
 }
 
 size_t context_input_max(const request *r)

@@ -10,16 +10,23 @@
 
 extern const char *const CONTEXT_REPAIRS[];
 
-#define CONTEXT_FORMAT_FIELD .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS
-#define CONTEXT_REPAIR_FIELD .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS
-
-#define CONTEXT_LIMIT_FIELD                                                                        \
-    .name = "limit", .kind = FIELD_INTEGER, .least = 1, .most = CONTEXT_LIMIT_MAX
-#define CONTEXT_BUDGET_FIELD                                                                       \
-    .name = "token_budget", .kind = FIELD_INTEGER, .least = 1, .most = CONTEXT_BUDGET_MAX
-
 /* The fields that all contexts have, in this order. */
-enum { CONTEXT_FORMAT, CONTEXT_REPAIR, CONTEXT_LIMIT, CONTEXT_BUDGET, CONTEXT_FIELDS };
+enum {
+    CONTEXT_FIELD_FORMAT,
+    CONTEXT_FIELD_REPAIR,
+    CONTEXT_FIELD_LIMIT,
+    CONTEXT_FIELD_BUDGET,
+    CONTEXT_FIELDS
+};
+
+/* The rows of these fields in a table; `base` is the index of the first. */
+/* clang-format off */
+#define CONTEXT_FIELDS_AT(base) \
+    [(base) + CONTEXT_FIELD_FORMAT] = {"format", FIELD_CHOICE, .choices = CONTEXT_FORMATS}, \
+    [(base) + CONTEXT_FIELD_REPAIR] = {"repair", FIELD_CHOICE, .choices = CONTEXT_REPAIRS}, \
+    [(base) + CONTEXT_FIELD_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = CONTEXT_LIMIT_MAX}, \
+    [(base) + CONTEXT_FIELD_BUDGET] = {"token_budget", FIELD_INTEGER, .least = 1, .most = CONTEXT_BUDGET_MAX}
+/* clang-format on */
 
 /* Reads the values of these fields. */
 context_request context_request_of(const field_value *values);

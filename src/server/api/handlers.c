@@ -211,10 +211,10 @@ bool handler_read_expected(request *r, int64_t *version, const field_value *expe
                            "\"3-5f0c\", or *");
 }
 
-http_error handler_change_error(const request *r, cardbox_status status, bool is_unmet)
+http_error handler_change_error(const request *r, cardbox_status status, bool precondition_failed)
 {
-    return r->headers.if_match.ptr != NULL && is_unmet ? HTTP_ERROR_PRECONDITION
-                                                       : http_error_of_status(status);
+    return r->headers.if_match.ptr != NULL && precondition_failed ? HTTP_ERROR_PRECONDITION
+                                                                  : http_error_of_status(status);
 }
 
 /* Approximate bytes of JSON for each row, in addition to the values of the row. */

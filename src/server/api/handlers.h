@@ -68,9 +68,9 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
  * or from If-Match; 0: any version. False: the request was answered with an error. */
 bool handler_read_expected(request *r, int64_t *version, const field_value *expected);
 
-/* Returns the error of a failed change. `is_unmet`: the box or session does not exist or has
- * another version than expected. With If-Match, this is an unmet precondition. */
-http_error handler_change_error(const request *r, cardbox_status status, bool is_unmet);
+/* Returns the error of a failed change. `precondition_failed`: the box or session does not exist or
+ * has another version than expected. With If-Match, the answer is 412. */
+http_error handler_change_error(const request *r, cardbox_status status, bool precondition_failed);
 
 /* Returns true if the query has no parameter. False: the request was answered with an error. */
 bool handler_no_query(request *r);

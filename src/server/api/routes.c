@@ -11,50 +11,51 @@
 /* A GET route that needs a token with the scope `read`. */
 #define READ(pattern, name, class, handle)                                                         \
     {                                                                                              \
-        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle, NULL           \
+        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle, NULL, false    \
     }
 
 /* A GET route that lists entries of a session with an ability. */
 #define ENTRIES(pattern, name, ability)                                                            \
     {                                                                                              \
         "GET", OF_SESSION pattern, name, ROUTE_NO_BODY, SCOPE_READ, CLASS_LIST, TAKES_NONE,        \
-            handle_entries_list, ability                                                           \
+            handle_entries_list, ability, false                                                    \
     }
 
 /* A GET route that needs no token. */
 #define OPEN(pattern, name, handle, of)                                                            \
     {                                                                                              \
-        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle, of       \
+        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle, of,      \
+            false                                                                                  \
     }
 
-/* One of the five reads of the original service. */
-#define ORIGINAL(method, pattern, name, body, handle)                                              \
+/* One of the five reads whose paths and answers are those of the source documents. */
+#define SPECIFIED(method, pattern, name, body, handle)                                             \
     {                                                                                              \
-        method, OF_PROJECT pattern, name, body, SCOPE_READ, CLASS_READ, TAKES_ORIGINAL, handle,    \
-            NULL                                                                                   \
+        method, OF_PROJECT pattern, name, body, SCOPE_READ, CLASS_READ, TAKES_NONE, handle, NULL,  \
+            true                                                                                   \
     }
 
 /* A route that changes data, with a JSON body. */
 #define WRITE(method, pattern, name, takes, handle)                                                \
     {                                                                                              \
-        method, pattern, name, ROUTE_JSON, SCOPE_WRITE, CLASS_WRITE, takes, handle, NULL           \
+        method, pattern, name, ROUTE_JSON, SCOPE_WRITE, CLASS_WRITE, takes, handle, NULL, false    \
     }
 
 const route ROUTES[] = {
-    ORIGINAL("GET", "/cards/{card_id}", "getCard", ROUTE_NO_BODY, handle_card_get),
-    ORIGINAL("POST", "/cards/batch", "getCards", ROUTE_JSON, handle_cards_get),
-    ORIGINAL("GET", "/boxes/{box_id}", "getBox", ROUTE_NO_BODY, handle_box_get),
-    ORIGINAL("GET", "/boxes/{box_id}/cards", "getBoxCards", ROUTE_NO_BODY, handle_box_cards),
-    ORIGINAL("POST", "/boxes/batch", "getBoxes", ROUTE_JSON, handle_boxes_get),
+    SPECIFIED("GET", "/cards/{card_id}", "getCard", ROUTE_NO_BODY, handle_card_get),
+    SPECIFIED("POST", "/cards/batch", "getCards", ROUTE_JSON, handle_cards_get),
+    SPECIFIED("GET", "/boxes/{box_id}", "getBox", ROUTE_NO_BODY, handle_box_get),
+    SPECIFIED("GET", "/boxes/{box_id}/cards", "getBoxCards", ROUTE_NO_BODY, handle_box_cards),
+    SPECIFIED("POST", "/boxes/batch", "getBoxes", ROUTE_JSON, handle_boxes_get),
     {"GET", "/projects", "listProjects", ROUTE_NO_BODY, SCOPE_ADMIN, CLASS_OTHER, TAKES_NONE,
-     handle_projects_list, NULL},
+     handle_projects_list, NULL, false},
     READ(OF_PROJECT "/export", "exportProject", CLASS_LIST, handle_project_export),
     {"POST", OF_PROJECT "/import", "importProject", ROUTE_STREAM, SCOPE_WRITE, CLASS_OTHER,
-     TAKES_KEY, handle_project_import, NULL},
+     TAKES_KEY, handle_project_import, NULL, false},
     WRITE("POST", OF_PROJECT "/cards", "addCards", TAKES_KEY, handle_cards_add),
     READ(OF_PROJECT "/cards", "listCards", CLASS_LIST, handle_cards_list),
     {"DELETE", OF_PROJECT "/cards/{card_id}", "deleteCard", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE,
-     TAKES_KEY, handle_card_delete, NULL},
+     TAKES_KEY, handle_card_delete, NULL, false},
     READ(OF_PROJECT "/cards/{card_id}/revisions", "getCardRevisions", CLASS_LIST,
          handle_card_revisions),
     READ(OF_PROJECT "/cards/{card_id}/boxes", "getCardBoxes", CLASS_LIST, handle_card_boxes),
@@ -63,7 +64,7 @@ const route ROUTES[] = {
     WRITE("PUT", OF_PROJECT "/boxes/{box_id}", "replaceBox", TAKES_KEY | TAKES_IF_MATCH,
           handle_box_replace),
     {"DELETE", OF_PROJECT "/boxes/{box_id}", "deleteBox", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE,
-     TAKES_KEY, handle_box_delete, NULL},
+     TAKES_KEY, handle_box_delete, NULL, false},
     WRITE("POST", OF_PROJECT "/boxes/{box_id}/append", "appendToBox", TAKES_KEY | TAKES_IF_MATCH,
           handle_box_append),
     WRITE("POST", OF_PROJECT "/boxes/{box_id}/fork", "forkBox", TAKES_NONE, handle_box_fork),
@@ -73,16 +74,16 @@ const route ROUTES[] = {
     READ(OF_PROJECT "/abilities", "listAbilities", CLASS_LIST, handle_abilities_list),
     READ(OF_PROJECT "/abilities/{ability_id}", "getAbility", CLASS_READ, handle_ability_get),
     {"PUT", OF_PROJECT "/abilities/{ability_id}", "registerAbility", ROUTE_JSON, SCOPE_ADMIN,
-     CLASS_WRITE, TAKES_KEY, handle_ability_put, NULL},
+     CLASS_WRITE, TAKES_KEY, handle_ability_put, NULL, false},
     {"DELETE", OF_PROJECT "/abilities/{ability_id}", "deleteAbility", ROUTE_NO_BODY, SCOPE_ADMIN,
-     CLASS_WRITE, TAKES_KEY, handle_ability_delete, NULL},
+     CLASS_WRITE, TAKES_KEY, handle_ability_delete, NULL, false},
     {"POST", OF_PROJECT "/abilities/{ability_id}", "invokeAbility", ROUTE_JSON, SCOPE_ABILITY,
-     CLASS_OTHER, TAKES_NONE, handle_ability_invoke, NULL},
+     CLASS_OTHER, TAKES_NONE, handle_ability_invoke, NULL, false},
     READ(OF_PROJECT "/sessions", "listSessions", CLASS_LIST, handle_sessions_list),
     WRITE("PUT", OF_SESSION, "createSession", TAKES_KEY, handle_session_create),
     READ(OF_SESSION, "getSession", CLASS_READ, handle_session_get),
     {"DELETE", OF_SESSION, "deleteSession", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE, TAKES_NONE,
-     handle_session_delete, NULL},
+     handle_session_delete, NULL, false},
     WRITE("POST", OF_SESSION "/entries", "appendToSession", TAKES_KEY | TAKES_IF_MATCH,
           handle_session_append),
     ENTRIES("/tree", "listSessionTree", "session:tree"),
@@ -97,7 +98,7 @@ const route ROUTES[] = {
     READ(OF_SESSION "/context", "getSessionContext", CLASS_READ, handle_session_context),
     READ(OF_SESSION "/export", "exportSession", CLASS_LIST, handle_session_export),
     {"POST", OF_SESSION "/import", "importSession", ROUTE_STREAM, SCOPE_WRITE, CLASS_OTHER,
-     TAKES_KEY, handle_session_import, NULL},
+     TAKES_KEY, handle_session_import, NULL, false},
     WRITE("PUT", OF_SESSION "/head", "moveSessionHead", TAKES_KEY | TAKES_IF_MATCH,
           handle_session_move_head),
     WRITE("POST", OF_SESSION "/fork", "forkSession", TAKES_NONE, handle_session_fork),
@@ -109,12 +110,12 @@ const route ROUTES[] = {
     OPEN("/version", "version", handle_version, NULL),
     OPEN("/openapi.json", "openapi", handle_openapi, NULL),
     {"GET", "/metrics", "metrics", ROUTE_NO_BODY, SCOPE_ADMIN, CLASS_OTHER, TAKES_NONE,
-     handle_metrics, NULL},
+     handle_metrics, NULL, false},
     OPEN("/docs", "docs", handle_page, "docs.html"),
     OPEN("/ui", "uiRedirect", handle_ui_redirect, NULL),
     OPEN("/ui/", "ui", handle_page, "index.html"),
     OPEN("/ui/{file}", "uiFile", handle_ui_file, NULL),
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL, false},
 };
 
 _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
@@ -122,7 +123,7 @@ _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
 
 /* In hints, "..." stands for the path of the project. */
 const route_hint ROUTE_HINTS[] = {
-    /* For a path without an id there is no hint, as in the original service. */
+    /* For a path without an id there is no hint, as the source documents require. */
     {"GET", OF_PROJECT "/cards/", ""},
     {"GET", OF_PROJECT "/boxes/", ""},
     {"POST", "/projects", "the first write creates a project: POST /projects/{project}/cards"},

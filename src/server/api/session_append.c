@@ -45,7 +45,7 @@ static void session_append_response(request *r, const batch_rows *found)
     session_append_read(&written, found->rows);
     if (status != CARDBOX_OK) {
         http_error_send_status(
-            r, handler_change_error(r, status, session_change_is_unmet(written.outcome)), &err);
+            r, handler_change_error(r, status, session_precondition_failed(written.outcome)), &err);
         return;
     }
     if (batch->key.ptr != NULL && !slice_equal(written.outcome, SLICE("done")))
@@ -78,7 +78,7 @@ static void queue_append(request *r, session_batch *batch, scan_value entries)
     }
 }
 
-/* If-Match is met only by an existing session. */
+/* Reads the member `create`. With If-Match the session must exist, so `create` is only checked. */
 static bool read_create(request *r, session_batch *batch, scan_value member)
 {
     session_create *create = handler_take(r, 1, sizeof(*create));

@@ -12,10 +12,7 @@ static const field QUERY[C_COUNT] = {
     [C_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
     [C_BRANCH_LEAF] = {"branchLeafId", FIELD_ID, .most = SESSION_ID_MAX},
     [C_COMPARE] = {"compare", FIELD_ID, .most = SESSION_ID_MAX},
-    [CONTEXT_FORMAT] = {CONTEXT_FORMAT_FIELD},
-    [CONTEXT_REPAIR] = {CONTEXT_REPAIR_FIELD},
-    [CONTEXT_LIMIT] = {CONTEXT_LIMIT_FIELD},
-    [CONTEXT_BUDGET] = {CONTEXT_BUDGET_FIELD},
+    CONTEXT_FIELDS_AT(0),
 };
 
 static void build_context(params *p, const void *keys)

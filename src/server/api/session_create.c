@@ -4,52 +4,40 @@
  */
 #include "server/api/session_create.h"
 
-/* An append accepts the fields before N_STRICT. */
-enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
+/* `create` of an append has the fields before F_STRICT. */
+enum { F_DIALECT, F_HEADER, F_CWD, F_STRICT, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
-    [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
-    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
-    [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
-    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [F_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [F_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
+    [F_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
+    [F_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
 };
 
 static const validation_path IN_APPEND = {"body", "create", SIZE_MAX};
 
-static bool has_contradiction(const field_value *body)
+/* `member`: name of the object in the body that has the fields; NULL: the body. */
+static bool set_dialect(request *r, session_create *create, const field_value *values,
+                        const char *member)
 {
-    bool is_plain = body[N_DIALECT].given && body[N_DIALECT].number == SESSION_PLAIN;
-    return (is_plain && (body[N_HEADER].given || body[N_CWD].given)) ||
-           (body[N_HEADER].given && body[N_CWD].given);
-}
-
-static bool take_header(request *r, session_create *create, const field_value *body)
-{
+    int dialect = values[F_DIALECT].given ? (int)values[F_DIALECT].number : -1;
+    slice header = values[F_HEADER].given ? values[F_HEADER].json.text : (slice){NULL, 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (has_contradiction(body))
-        return handler_refuse(r, "body", NULL, "value_error",
-                              "Give a header or a cwd, and neither with dialect plain");
-    create->dialect = body[N_DIALECT].given ? (int)body[N_DIALECT].number : -1;
-    if (body[N_HEADER].given || body[N_CWD].given)
-        create->dialect = SESSION_PI;
-    if (create->dialect != SESSION_PI)
-        return true;
-    if (body[N_HEADER].given)
-        create->header = body[N_HEADER].json.text;
-    cardbox_status status = session_header_prepare(&create->header, create->session,
-                                                   body[N_CWD].text, &r->memory, &err);
-    return http_error_check(r, status, &err);
+    cardbox_status status =
+        session_create_set(create, dialect, header, values[F_CWD].text, &r->memory, &err);
+    return status == CARDBOX_INVALID ? handler_refuse(r, "body", member, "value_error", err.message)
+                                     : http_error_check(r, status, &err);
 }
 
 bool session_create_read_member(request *r, session_create *out, scan_value member)
 {
-    field_value *values = handler_take(r, N_STRICT, sizeof(*values));
+    field_value *values = handler_take(r, F_STRICT, sizeof(*values));
     validation s;
     if (values == NULL)
         return false;
     handler_validation(r, &s);
-    fields_read_object(values, CREATE, N_STRICT, member, &IN_APPEND, &s);
-    return handler_end_validation(r, &s) && take_header(r, out, values);
+    fields_read_object(values, CREATE, F_STRICT, member, &IN_APPEND, &s);
+    return handler_end_validation(r, &s) && set_dialect(r, out, values, "create");
 }
 
 void handle_session_create(request *r)
@@ -60,13 +48,13 @@ void handle_session_create(request *r)
         return;
     *create = (session_create){.tenant = request_tenant(r),
                                .session = r->match.params[1],
-                               .may_exist = body[N_STRICT].number == 0};
+                               .may_exist = body[F_STRICT].number == 0};
     if (!slice_is_id(create->session, SESSION_ID_MAX)) {
         handler_refuse(r, "path", "session_id", "value_error",
                        "Input should be 1 to 512 bytes of text without control characters");
         return;
     }
-    if (!take_header(r, create, body))
+    if (!set_dialect(r, create, body, NULL))
         return;
     r->ticket.replayable = create->may_exist;
     handler_run_ability(r);

@@ -257,7 +257,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 
 static void open_client(http *h, struct MHD_Connection *connection, client *c)
 {
-    if (h->server->tls.cert != NULL) {
+    if (h->server->tls.start_cert_pem != NULL) {
         c->cert = tls_attach(
             &h->server->tls,
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
@@ -363,14 +363,14 @@ static struct MHD_Daemon *start_daemon(http *h)
     static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
     const tls *t = &h->server->tls;
     struct MHD_OptionItem secure[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, t->cert},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, t->key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, t->start_cert_pem},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, t->start_key_pem},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, versions},
         {MHD_OPTION_END, 0, NULL},
     };
     unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_ERROR_LOG | MHD_USE_SUPPRESS_DATE_NO_CLOCK;
-    bool plain = t->cert == NULL;
+    bool plain = t->start_cert_pem == NULL;
     return MHD_start_daemon(plain ? flags : flags | MHD_USE_TLS, 0, NULL, NULL, on_request, h,
                             MHD_OPTION_EXTERNAL_LOGGER, on_log, h, MHD_OPTION_ARRAY, options,
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);

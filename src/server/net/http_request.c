@@ -200,8 +200,9 @@ static bool check_conditions(request *r, const headers *h)
         return true;
     return http_error_send(
         r, HTTP_ERROR_BAD_REQUEST,
-        "appends, replacements of boxes and moves of heads accept If-Match or expected_version, "
-        "appends an Idempotency-Key; abilities have such values in their input",
+        "If-Match: appends, replacements of boxes, moves of heads; Idempotency-Key: appends and "
+        "other "
+        "writes that GET /openapi.json lists; abilities accept both as members of their input",
         "this operation does not accept the header %s", ignored);
 }
 

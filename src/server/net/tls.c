@@ -99,8 +99,8 @@ cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, c
         return error_set(err, CARDBOX_INVALID,
                          "--tls-cert and --tls-key must be used together: give both or neither");
     cardbox_status status = read_cert(&out->current, &texts, out, err);
-    out->cert = texts.cert;
-    out->key = texts.key;
+    out->start_cert_pem = texts.cert;
+    out->start_key_pem = texts.key;
     return status;
 }
 
@@ -128,7 +128,8 @@ tls_cert *tls_attach(tls *t, void *session)
     tls_cert *c = t->current;
     c->references++;
     pthread_mutex_unlock(&t->lock);
-    /* libmicrohttpd has set the certificate of the start; replacing it allocates no memory. */
+    /* libmicrohttpd has set the certificate that was loaded at the start. Replacing it allocates no
+     * memory. */
     gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->credentials);
     return c;
 }
@@ -152,8 +153,8 @@ void tls_send(void *session, const char *text, size_t len)
 
 void tls_free(tls *t)
 {
-    pem texts = {t->cert, t->key};
+    pem texts = {t->start_cert_pem, t->start_key_pem};
     pem_free(&texts);
     tls_release(t, t->current);
-    *t = (tls){.cert = NULL};
+    *t = (tls){.start_cert_pem = NULL};
 }

@@ -13,8 +13,8 @@
 typedef struct tls_cert tls_cert;
 
 typedef struct tls {
-    char *cert; /* text of the certificate file at the start; NULL: no TLS */
-    char *key;  /* text of the key file at the start */
+    char *start_cert_pem; /* text of the certificate file at the start; NULL: no TLS */
+    char *start_key_pem;  /* text of the key file at the start */
     const char *cert_file;
     const char *key_file;
     pthread_mutex_t lock; /* guards `current` and all reference counts */

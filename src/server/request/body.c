@@ -1,6 +1,6 @@
 /*
  * body.c: reads the bodies of the batch reads with the JSON scanner. The list of faults has the
- * form of the original service.
+ * form that the source documents require.
  */
 #include "server/request/body.h"
 #include "base/uuid.h"

@@ -32,13 +32,11 @@ typedef enum route_scope {
 
 /* The headers for safe repetition that a changing route accepts. A route that is always safe to
  * repeat may ignore them. Other routes reject them, because a client would rely on an ignored
- * header. TAKES_ORIGINAL: the route is one of the five reads of the original service, which answer
- * 422 with a plain list of faults. */
+ * header. */
 enum {
     TAKES_NONE = 0,
     TAKES_KEY = 1, /* Idempotency-Key */
-    TAKES_IF_MATCH = 2,
-    TAKES_ORIGINAL = 4
+    TAKES_IF_MATCH = 2
 };
 
 typedef struct route {
@@ -51,7 +49,9 @@ typedef struct route {
     unsigned takes;                    /* a sum of TAKES_... */
     void (*handle)(struct request *r); /* called when the whole request has arrived, or, with
                                           ROUTE_STREAM, when its headers have */
-    const void *of; /* argument for a handler that serves several routes; else NULL */
+    const void *of;    /* argument for a handler that serves several routes; else NULL */
+    bool plain_faults; /* the answer 422 is a plain list of faults, as the source documents require
+                          of five reads */
 } route;
 
 typedef struct route_match {

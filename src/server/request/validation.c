@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "server/request/validation.h"
 
-enum { ITEMS_BYTES_MAX = 128 * 1024, FIRST_BYTES_MAX = 4096 };
+enum { ITEMS_BYTES_MAX = 128 * 1024, FIRST_FAULT_MAX = 4096, SUMMARY_MAX = FIRST_FAULT_MAX + 64 };
 
 const validation_path VALIDATION_BODY = {"body", NULL, 0};
 
@@ -14,13 +14,13 @@ void validation_init(validation *s, slice text, arena *memory)
     *s = (validation){.memory = memory,
                       .text = text,
                       .items = BUF_INIT(ITEMS_BYTES_MAX),
-                      .first = BUF_INIT(FIRST_BYTES_MAX)};
+                      .first_fault = BUF_INIT(FIRST_FAULT_MAX)};
 }
 
 void validation_free(validation *s)
 {
     buf_free(&s->items);
-    buf_free(&s->first);
+    buf_free(&s->first_fault);
 }
 
 validation_result validation_check(const validation *s)
@@ -34,14 +34,16 @@ validation_result validation_check(const validation *s)
     return s->too_many == NULL ? VALIDATION_OK : VALIDATION_TOO_MANY;
 }
 
-void validation_summary(buf *out, const validation *s)
+const char *validation_summary(const validation *s)
 {
-    if (buf_ok(&s->first))
-        buf_slice(out, buf_as_slice(&s->first));
+    buf text = BUF_INIT(SUMMARY_MAX);
+    if (buf_ok(&s->first_fault))
+        buf_slice(&text, buf_as_slice(&s->first_fault));
     else
-        buf_text(out, "the request has invalid values");
+        buf_text(&text, "the request has invalid values");
     if (s->faults > 1)
-        buf_printf(out, "; %zu more", s->faults - 1);
+        buf_printf(&text, "; %zu more", s->faults - 1);
+    return arena_keep(s->memory, &text).ptr;
 }
 
 /* Appends an element to the "loc" of an item. `token` is a JSON string or a number. */
@@ -51,8 +53,8 @@ static void add_step(validation *s, slice token)
     buf_slice(&s->items, token);
     if (s->faults > 1)
         return;
-    buf_char(&s->first, '.');
-    buf_slice(&s->first, token.ptr[0] == '"' ? scan_inside(token) : token);
+    buf_char(&s->first_fault, '.');
+    buf_slice(&s->first_fault, token.ptr[0] == '"' ? scan_inside(token) : token);
 }
 
 static void add_name(validation *s, const char *name)
@@ -78,10 +80,10 @@ static bool begin_item(validation *s, const validation_path *at, const char *typ
     buf_printf(&s->items, "%s{\"type\":\"%s\",\"loc\":[\"%s\"", s->items.len == 0 ? "" : ",", type,
                at->in);
     if (s->faults == 1)
-        buf_text(&s->first, at->in);
-    if (at->list != NULL)
-        add_name(s, at->list);
-    if (at->list != NULL && at->index != SIZE_MAX)
+        buf_text(&s->first_fault, at->in);
+    if (at->member != NULL)
+        add_name(s, at->member);
+    if (at->member != NULL && at->index != SIZE_MAX)
         add_index(s, at->index);
     return true;
 }
@@ -89,7 +91,7 @@ static bool begin_item(validation *s, const validation_path *at, const char *typ
 static void end_item(validation *s, const char *message, slice input)
 {
     if (s->faults == 1)
-        buf_printf(&s->first, ": %s", message);
+        buf_printf(&s->first_fault, ": %s", message);
     buf_text(&s->items, "],\"msg\":");
     buf_json_string(&s->items, slice_of(message));
     if (input.ptr != NULL && input.len <= VALIDATION_INPUT_MAX) {

@@ -1,8 +1,8 @@
 /*
- * validation.h: the validation of a request. It collects the faults in the form of the original
- * service, the first reason why body or query are malformed, and the first list that is too long.
- * Readers continue after a fault, and the result is checked once at the end. Knows no HTTP and no
- * database.
+ * validation.h: the validation of a request. It collects the faults in the form that the source
+ * documents require, the first reason why body or query are malformed, and the first list that is
+ * too long. Readers continue after a fault, and the result is checked once at the end. Knows no
+ * HTTP and no database.
  */
 #ifndef SERVER_VALIDATION_H
 #define SERVER_VALIDATION_H
@@ -32,18 +32,17 @@ typedef struct validation {
     const char *member;  /* name of the malformed query parameter; NULL: the body is malformed */
     const char *too_many;
     int64_t most;
-    buf items; /* the faults as JSON objects, separated by commas */
-    buf first; /* the first fault in words */
+    buf items;       /* the faults as JSON objects, separated by commas */
+    buf first_fault; /* in words */
     size_t faults;
     bool nomem;
 } validation;
 
 /* The path to the object that is read, such as ["body","cards",3]. */
 typedef struct validation_path {
-    const char *in; /* "body", "query", "header" or "path" */
-    const char
-        *list;    /* the list that contains the object, or the name of the object; NULL: the body */
-    size_t index; /* SIZE_MAX: `list` is not a list, but the object itself */
+    const char *in;     /* "body", "query", "header" or "path" */
+    const char *member; /* the member that is the object or its list; NULL: all of `in` */
+    size_t index;       /* index of the object in its list; SIZE_MAX: `member` is the object */
 } validation_path;
 
 extern const validation_path VALIDATION_BODY; /* the path of the body itself */
@@ -56,8 +55,9 @@ void validation_free(validation *s);
  * list that is too long. */
 validation_result validation_check(const validation *s);
 
-/* Writes the first fault in words, and the number of further faults. `out` must be unlimited. */
-void validation_summary(buf *out, const validation *s);
+/* Returns the first fault in words and the number of further faults, as a string in the arena of
+ * the validation. NULL: out of memory. */
+const char *validation_summary(const validation *s);
 
 /*
  * Adds a fault of the member `member` (NULL: of the whole object), or of its element `index`

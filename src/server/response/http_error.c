@@ -378,7 +378,7 @@ bool http_error_send_store(request *r, const cardbox_error *err)
     }
 }
 
-/* Answers with the list of the original service. */
+/* Answers with the plain list of faults. */
 static void answer_list(request *r, const validation *s)
 {
     buf *out = begin_body(r, HTTP_ERROR_INVALID);
@@ -390,20 +390,16 @@ static void answer_list(request *r, const validation *s)
 
 bool http_error_send_invalid(request *r, const validation *s)
 {
-    buf message = BUF_INIT(SIZE_MAX / 4);
-    if ((r->match.route->takes & TAKES_ORIGINAL) != 0) {
+    if (r->match.route->plain_faults) {
         answer_list(r, s);
         return false;
     }
-    validation_summary(&message, s);
-    if (buf_ok(&message)) {
-        buf *out = http_error_begin(r, HTTP_ERROR_INVALID, buf_str(&message));
-        add_faults(out, buf_as_slice(&s->items));
-        http_error_end(r, HTTP_ERROR_INVALID);
-    } else {
-        http_error_send_no_memory(r);
-    }
-    buf_free(&message);
+    const char *message = validation_summary(s);
+    if (message == NULL)
+        return http_error_send_no_memory(r);
+    buf *out = http_error_begin(r, HTTP_ERROR_INVALID, message);
+    add_faults(out, buf_as_slice(&s->items));
+    http_error_end(r, HTTP_ERROR_INVALID);
     return false;
 }
 

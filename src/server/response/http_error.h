@@ -99,7 +99,7 @@ bool http_error_send_no_memory(request *r);
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
 /* Answers 422 with the faults of a validation: as an error with a list `faults`, or as the plain
- * list of the original service if the route is TAKES_ORIGINAL. */
+ * list if the route has plain_faults. */
 bool http_error_send_invalid(request *r, const validation *s);
 
 /* Answers 404, because no route has this path. `hint` may be NULL. */

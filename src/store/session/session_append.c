@@ -73,8 +73,8 @@ static void make_header(buf *text, slice session, slice cwd)
 
 /* The length limit applies only if the caller passed a header or a cwd: a long session id alone
  * does not fail the call. */
-cardbox_status session_header_prepare(slice *header, slice session, slice cwd, arena *memory,
-                                      cardbox_error *err)
+static cardbox_status prepare_header(slice *header, slice session, slice cwd, arena *memory,
+                                     cardbox_error *err)
 {
     buf text = BUF_INIT((size_t)64 * 1024);
     const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
@@ -96,6 +96,21 @@ cardbox_status session_header_prepare(slice *header, slice session, slice cwd, a
         status = error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %d", what,
                            header->len, CARDBOX_SESSION_HEADER_MAX);
     return status;
+}
+
+cardbox_status session_create_set(session_create *create, int dialect, slice header, slice cwd,
+                                  arena *memory, cardbox_error *err)
+{
+    bool has_header = header.ptr != NULL, has_cwd = cwd.ptr != NULL;
+
+    if ((has_header && has_cwd) || (dialect == SESSION_PLAIN && (has_header || has_cwd)))
+        return error_set(err, CARDBOX_INVALID,
+                         "header and cwd exclude each other, and need the dialect pi");
+    create->dialect = has_header || has_cwd ? SESSION_PI : dialect;
+    create->header = header;
+    return create->dialect == SESSION_PI
+               ? prepare_header(&create->header, create->session, cwd, memory, err)
+               : CARDBOX_OK;
 }
 
 /* --- omitted members --- */

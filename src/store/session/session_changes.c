@@ -8,8 +8,9 @@
 
 /* Checks options, and fills in the members of *out that depend on them. A header that is made is
  * stored in `memory`. */
-static cardbox_status read_create(session_create *out, const cardbox_session_options *options,
-                                  arena *memory, cardbox_error *err)
+static cardbox_status read_create_options(session_create *out,
+                                          const cardbox_session_options *options, arena *memory,
+                                          cardbox_error *err)
 {
     cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_OPTIONS_INIT", err);
 
@@ -19,15 +20,9 @@ static cardbox_status read_create(session_create *out, const cardbox_session_opt
         return error_set(err, CARDBOX_INVALID,
                          "dialect must be CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI, not %d",
                          (int)options->dialect);
-    if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
-        return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    out->dialect = (int)options->dialect;
     out->may_exist = !options->must_be_new;
-    out->header = slice_of(options->header);
-    return options->dialect == CARDBOX_DIALECT_PLAIN
-               ? CARDBOX_OK
-               : session_header_prepare(&out->header, out->session, slice_of(options->cwd), memory,
-                                        err);
+    return session_create_set(out, (int)options->dialect, slice_of(options->header),
+                              slice_of(options->cwd), memory, err);
 }
 
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
@@ -45,7 +40,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     session_create create = {.tenant = slice_of(tenant),
                              .session = slice_of(session_id),
                              .any_dialect = options == NULL};
-    status = read_create(&create, options == NULL ? &any : options, &memory, err);
+    status = read_create_options(&create, options == NULL ? &any : options, &memory, err);
     if (status == CARDBOX_OK) {
         session_create_params(&p, &create);
         status = client_run(db, STATEMENT_session_create, &p,
@@ -77,7 +72,7 @@ static cardbox_status read_options(session_batch *batch, session_create *create,
     if (status != CARDBOX_OK || options->create == NULL)
         return status;
     *create = (session_create){.tenant = batch->tenant, .session = batch->session};
-    status = read_create(create, options->create, memory, err);
+    status = read_create_options(create, options->create, memory, err);
     if (status == CARDBOX_OK && !create->may_exist)
         status = error_set(err, CARDBOX_INVALID, "create->must_be_new can't be set for an append");
     session_batch_create(batch, create);

@@ -51,7 +51,7 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
                      error_shown(outcome), outcome.ptr);
 }
 
-bool session_change_is_unmet(slice outcome)
+bool session_precondition_failed(slice outcome)
 {
     return outcome_is(outcome, "not_found") || outcome_is(outcome, "wrong_version");
 }

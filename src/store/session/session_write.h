@@ -14,7 +14,7 @@
 typedef struct session_create {
     slice tenant, session;
     int dialect;      /* a session_dialect; negative: not known, the first entry will decide */
-    slice header;     /* JSON of one line, see session_header_prepare; {NULL, 0}: no header */
+    slice header;     /* JSON of one line, see session_create_set; {NULL, 0}: no header */
     bool may_exist;   /* true: an existing session of the same dialect is no conflict, and stays
                          unchanged */
     bool any_dialect; /* true: an existing session may also have the other dialect */
@@ -22,11 +22,13 @@ typedef struct session_create {
 
 void session_create_params(params *p, const session_create *create);
 
-/* Checks a client's header: an object of type "session" of limited length. If it has line breaks,
- * it is replaced by a copy without them in `memory`. If *header is {NULL, 0}, makes a header of
- * pi's version 3 with `cwd`, which may be {NULL, 0}. */
-cardbox_status session_header_prepare(slice *header, slice session, slice cwd, arena *memory,
-                                      cardbox_error *err);
+/* Sets the dialect and the header of create->session. `dialect` is negative if it is not known. At
+ * most one of `header` and `cwd` may be given ({NULL, 0}: not given), which makes the dialect pi. A
+ * session of pi has the client's `header`, an object of type "session" of limited length, or a new
+ * header of pi's version 3 with `cwd`. A header with line breaks is replaced by a copy without
+ * them. Copies are stored in `memory`. */
+cardbox_status session_create_set(session_create *create, int dialect, slice header, slice cwd,
+                                  arena *memory, cardbox_error *err);
 
 /* CARDBOX_OK; CARDBOX_CONFLICT: the session exists, and may_exist or any_dialect does not permit
  * that. `version` may be NULL. */
@@ -189,7 +191,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
 
 /* Returns true if a change failed because the session does not exist or has another version than
  * expected. `outcome` is that of the SQL function. */
-bool session_change_is_unmet(slice outcome);
+bool session_precondition_failed(slice outcome);
 
 /* --- the head: STATEMENT_session_head --- */
 
