@@ -166,10 +166,10 @@ def test_results_without_a_call():
 
 def test_search_for_a_call_ends_after_1_mib():
     """Then it is not known whether the call exists, so nothing is reported."""
-    create("long")
+    create("large")
     for n in range(3):
-        append("long", user(f"u{n}", content="x" * 500_000))
-    assert append("long", result("r", "c1")) == []
+        append("large", user(f"u{n}", content="x" * 500_000))
+    assert append("large", result("r", "c1")) == []
 
 
 def test_second_results():
