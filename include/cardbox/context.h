@@ -199,18 +199,23 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
 CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
 
 /**
- * Returns the report of a context: a JSON object with format, messages_before, messages_after,
- * omitted_messages, token_estimate and repairs. The member omitted_messages is the number of
- * messages that were omitted because of `limit` or `token_budget`. The member token_estimate is
- * {"method":"bytes/4", "tokens":N}: the bytes of the messages and of the separate system text as
- * JSON, divided by four and rounded up. Repairs of omitted messages are listed too. A repair has
- * the members repair (its kind), entry (the id of the entry or card) and in some cases call (the id
- * of the tool call). The report for a session also has entry_id, provider, model and
- * thinking_level, and in CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider,
- * model and startTime (milliseconds since 1970). The report for a box also has box_id, version,
- * length, cards (the number of ids in the requested part) and missing_card_ids. The report for
- * several boxes also has `then`: a list of the further boxes with their box_id, version, length and
- * cards. A context in Anthropic's format may have fewer messages than messages_after: consecutive
+ * Returns the report of a context: a JSON object. All reports have:
+ *   - format, messages_before, messages_after
+ *   - omitted_messages: the number of messages that limit or token_budget omitted
+ *   - token_estimate: {"method":"bytes/4", "tokens":N}, the bytes of the messages and of the
+ *     separate system text as JSON, divided by four and rounded up
+ *   - repairs, also of omitted messages. A repair has the members repair (its kind), entry (the id
+ *     of the entry or card) and in some cases call (the id of the tool call)
+ *
+ * The report for a session also has entry_id, provider, model and thinking_level, and in
+ * CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider, model and startTime
+ * (milliseconds since 1970).
+ *
+ * The report for a box also has box_id, version, length, cards (the number of ids in the requested
+ * part) and missing_card_ids. For several boxes it also has `then`: a list of the further boxes
+ * with their box_id, version, length and cards.
+ *
+ * A context in Anthropic's format may have fewer messages than messages_after: consecutive
  * messages of one role are merged, and the system text is separate. A context in OpenAI's format
  * may have more messages: images of tool results are separate messages.
  *

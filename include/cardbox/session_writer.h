@@ -154,12 +154,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
                                                                    cardbox_error *err);
 
 /**
- * Returns the entries of the batches sent so far that no context will show.
+ * Returns the entries of the batches sent so far that contexts show only in part or not at all.
  *
  * @param writer  a writer
  * @return a JSON array of {"entry_id", "reason"}, with the reasons of cardbox_session_append, to be
- * freed with cardbox_free; in the ordinary case "[]". The array has at most 1 MiB: lists of further
- * batches are left out. NULL: out of memory
+ * freed with cardbox_free; in the ordinary case "[]". If the list exceeds 1 MiB, its last
+ * element is {"more": N}: N entries of later batches are not listed. NULL: out of memory
  *
  * Thread safety: only one thread at a time may use a writer or a scan.
  */

@@ -17,11 +17,11 @@ BEGIN
         SELECT x.line, x.parent_line, false AS in_result, false AS in_call, 0 AS step
           FROM cardbox.find_line(tenant, session, from_line) AS x
         UNION ALL
-        SELECT x.line, x.parent_line, x.role = 'tool' AND has.token, x.role = 'assistant' AND has.token, a.step + 1
+        SELECT x.line, x.parent_line, x.role = 'tool' AND has.call, x.role = 'assistant' AND has.call, a.step + 1
           FROM above a
          CROSS JOIN LATERAL cardbox.find_line(tenant, session, a.parent_line) AS x
          CROSS JOIN LATERAL (SELECT x.role IN ('tool', 'assistant')
-                                    AND strpos(x.content::text, find_call.token) > 0 AS token) AS has
+                                    AND strpos(x.content::text, token) > 0 AS call) AS has
          WHERE a.step < 200 AND a.in_call IS NOT TRUE
     )
     SELECT max(a.line) FILTER (WHERE a.in_call), count(*) FILTER (WHERE a.in_result) INTO line, results FROM above a;

@@ -17,7 +17,7 @@
 -- $14 json[]  labels
 -- $15 json[]  contents
 -- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
--- $17 int4[]  index from 1 of the entry above which the call of an entry is looked up; NULL: no call is looked up
+-- $17 int4[]  for each entry: index from 1 of the entry where the search for its call begins, upwards; NULL: no search
 -- $18 text[]  ids of these calls as JSON strings
 SELECT u.number - 1, u.outcome, u.line, a.version, c.line, c.results, c.content
   FROM cardbox.append_entries(

@@ -1,24 +1,7 @@
 -- Appends entries to a session, and creates the session if it does not exist: see the function create_and_append. Row 0
 -- has the outcome of the whole call. The other rows have the outcomes of the entries, in their order. If the
 -- call of an entry was looked up, its row has the result of find_call().
--- $1 text     tenant
--- $2 text     session
--- $3 text     dialect, or NULL
--- $4 int8     expected version; NULL: any version
--- $5 text     idempotency key; NULL: none
--- $6 text[]   ids
--- $7 int4[]   duplicate_of
--- $8 text[]   parents
--- $9 int4[]   refs
--- $10 text[]  types
--- $11 text[]  roles
--- $12 text[]  sets
--- $13 text[]  targets
--- $14 json[]  labels
--- $15 json[]  contents
--- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
--- $17 int4[]  index from 1 of the entry above which the call of an entry is looked up; NULL: no call is looked up
--- $18 text[]  ids of these calls as JSON strings
+-- $1 to $18   see session_append.sql
 -- $19 text    dialect of the new session, or NULL
 -- $20 json    header of the new session, or NULL
 SELECT u.number - 1, u.outcome, u.line, a.version, c.line, c.results, c.content

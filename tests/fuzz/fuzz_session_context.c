@@ -57,10 +57,34 @@ static void check_context(const session_file *file, cardbox_format format, bool 
     arena_reset(&memory);
 }
 
-/* Cuts the context to different sizes: every cut is within its limits, and keeps calls and results
- * together. */
+/* A cut is within its limits, and keeps calls and results together. */
+static void check_cut(const session_entry **path, size_t count, const context_request *request)
+{
+    size_t bytes = request->token_budget > 0
+                       ? CONTEXT_BYTES_PER_TOKEN * (size_t)request->token_budget
+                       : SIZE_MAX;
+    arena memory = ARENA_INIT;
+    context_output out;
+    context ctx;
+
+    require(context_of_path(&ctx, NULL, path, count, true, &memory));
+    size_t whole = ctx.list.count;
+    if (context_write_cut(&out, &ctx, request)) {
+        check_pairs(&ctx);
+        require(ctx.list.count + ctx.omitted == whole);
+        require(request->limit == 0 || ctx.list.count <= (size_t)request->limit);
+        require(whole == 0 || out.messages.len + out.system.len <= bytes);
+    } else {
+        require(ctx.does_not_fit);
+    }
+    context_output_free(&out);
+    arena_reset(&memory);
+}
+
+/* Cuts the context to different numbers of messages and sizes; 0: no limit. */
 static void check_cuts(const session_file *file, cardbox_format format)
 {
+    static const int64_t LIMITS[] = {0, 1, 2, 5}, BUDGETS[] = {0, 10, 30, 100, 1000};
     uint32_t at = file->tree.leaf;
     size_t count = (size_t)file->tree.nodes[at].depth + 1;
     arena paths = ARENA_INIT;
@@ -69,23 +93,11 @@ static void check_cuts(const session_file *file, cardbox_format format)
     require(path != NULL);
     for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
         path[i] = &file->entries[at];
-    for (int64_t size = 1; size < 4000; size *= 3) {
-        const context_request request = {format, true, size % 2 == 0 ? size : 0, size};
-        arena memory = ARENA_INIT;
-        context_output out;
-        context ctx;
-
-        require(context_of_path(&ctx, NULL, path, count, true, &memory));
-        size_t whole = ctx.list.count;
-        if (context_write_cut(&out, &ctx, &request)) {
-            check_pairs(&ctx);
-            require(ctx.list.count + ctx.omitted == whole);
-            require(whole == 0 || (out.messages.len + out.system.len + 3) / 4 <= (size_t)size);
-        } else {
-            require(ctx.does_not_fit);
+    for (size_t i = 0; i < sizeof(LIMITS) / sizeof(LIMITS[0]); i++) {
+        for (size_t j = 0; j < sizeof(BUDGETS) / sizeof(BUDGETS[0]); j++) {
+            const context_request request = {format, true, LIMITS[i], BUDGETS[j]};
+            check_cut(path, count, &request);
         }
-        context_output_free(&out);
-        arena_reset(&memory);
     }
     arena_reset(&paths);
 }

@@ -131,8 +131,21 @@ def test_the_summary_stays():
     assert len(merged["messages"]) == 1 and len(merged["messages"][0]["content"]) == 2
 
 
+def tokens_by_omitted(path, form, count):
+    """The estimated tokens of the ends of a context, by the number of omitted messages. Cuts by limit and by budget may
+    begin at the same messages."""
+    found = {}
+    for limit in range(1, count + 1):
+        answer = server().get(f"{path}/context?format={form}&limit={limit}")
+        assert answer.status in (200, 422), answer
+        if answer.status == 200:
+            report = answer.json()["report"]
+            found[report["omitted_messages"]] = report["token_estimate"]["tokens"]
+    return found
+
+
 def test_budgets():
-    """For each budget, the longest end that fits."""
+    """For each budget, the longest end of the context that fits."""
     rng = random.Random(19)
     entries = [{"id": "s", "type": "system", "content": "system text"}]
     for i in range(30):
@@ -141,13 +154,16 @@ def test_budgets():
     for form in FORMATS:
         whole = context(path, f"format={form}")
         most = whole["report"]["token_estimate"]["tokens"]
+        ends = tokens_by_omitted(path, form, whole["report"]["messages_after"])
         before = None
         for budget in sorted(rng.randrange(most // 8, most + 50) for _ in range(25)):
             cut = context(path, f"format={form}&token_budget={budget}")
             check(whole, cut)
             tokens = cut["report"]["token_estimate"]["tokens"]
             assert tokens <= budget and (before is None or before <= tokens), (form, budget, tokens)
-            assert cut == context(path, f"format={form}&token_budget={budget}"), "the same bytes"
+            omitted = cut["report"]["omitted_messages"]
+            assert omitted == min(end for end in ends if ends[end] <= budget), (form, budget, omitted)
+            assert cut == context(path, f"format={form}&token_budget={budget}"), "not the same answer"
             before = tokens
         assert context(path, f"format={form}&token_budget={most}") == whole
         less = context(path, f"format={form}&token_budget={most - 1}")

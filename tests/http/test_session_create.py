@@ -58,18 +58,19 @@ def test_pi():
 
 def test_nothing_is_left_behind():
     """Refused by the database, or before."""
+    label = {"id": "l", "type": "label", "targetId": "unknown", "label": "x"}
     refused = [
-        (404, [{**USER, "parentId": "unknown"}]),
-        (404, [{"id": "l", "type": "label", "targetId": "unknown", "label": "x"}]),
-        (409, [USER, {**USER, "parentId": None, "content": "other"}]),
-        (422, [{"id": "m", "type": "message", "message": {"role": "user", "content": "hi"}}]),
-        (422, [{"id": "u", "type": "user"}]),
+        (404, PLAIN, [{**USER, "parentId": "unknown"}]),
+        (404, PLAIN, [label]),
+        (404, {"dialect": "pi"}, [label]),
+        (409, PLAIN, [USER, {**USER, "parentId": None, "content": "other"}]),
+        (422, PLAIN, [{"id": "m", "type": "message", "message": {"role": "user", "content": "hi"}}]),
+        (422, PLAIN, [{"id": "u", "type": "user"}]),
     ]
-    for status, entries in refused:
-        for create in (PLAIN, {"dialect": "pi"}) if status == 404 and "content" not in entries[0] else (PLAIN,):
-            detail = append("left", *entries, create=create, status=status)["detail"]
-            assert "current_version" not in detail, detail
-            ask("GET", url("left"), status=404)
+    for status, create, entries in refused:
+        detail = append("left", *entries, create=create, status=status)["detail"]
+        assert "current_version" not in detail, detail
+        ask("GET", url("left"), status=404)
     append("left", USER, expected_version=1, status=404)
     ask("POST", url("left", "entries"), {"entry": USER, "create": PLAIN}, 412, If_Match="*")
     ask("GET", url("left"), status=404)

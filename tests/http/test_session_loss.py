@@ -99,7 +99,8 @@ def test_abilities_refuse_too():
     create("ability")
     body = {"session_id": "ability", "entries": [{"type": "user", "content": "x", "parent_id": None}]}
     answer = server().request("POST", "/projects/p/abilities/session:append", json.dumps(body), JSON)
-    assert answer.status in (400, 422) and "did you mean" in answer.body.decode(), answer
+    assert answer.status == 422 and answer.json()["detail"]["error_code"] == "validation_failed", answer
+    assert "did you mean" in answer.body.decode(), answer
 
 
 def test_imports_refuse_no_names():
@@ -126,12 +127,12 @@ def test_real_files_can_be_appended():
         with open(os.path.join(DATA, name), encoding="utf-8") as file:
             entries = [json.loads(line) for line in file][1:]
         create(name, "pi")
-        unseen = []
+        listed = []
         for entry in entries[:20]:
-            unseen += append(name, entry)
+            listed += append(name, entry)
         for at in range(20, len(entries), 400):
-            unseen += append(name, *entries[at:at + 400])
-        reasons = [reason for _, reason in unseen]
+            listed += append(name, *entries[at:at + 400])
+        reasons = [reason for _, reason in listed]
         failed = sum(entry.get("message", {}).get("stopReason") in ("error", "aborted") for entry in entries)
         assert set(reasons) <= {"failed_message", "failed_call"} and reasons.count("failed_message") == failed, reasons
 

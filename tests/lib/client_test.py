@@ -200,7 +200,11 @@ class LoopModel:
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
     def answer(self, body):
+        """The next message of the model. Like the APIs of models, it accepts no call without a result."""
         last = body["messages"][-1]
+        calls = [call["id"] for message in body["messages"] for call in message.get("tool_calls") or []]
+        if calls != [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]:
+            return {"role": "assistant", "content": "refused: a call has no result"}
         if last["role"] == "tool":
             return {"role": "assistant", "content": f"The tool returned {last['content']}.", "tool_calls": None}  # as some APIs do
         call = {"id": f"call_{len(body['messages'])}", "type": "function",
@@ -238,6 +242,20 @@ def check_killed_loop(command, environment, count):
     assert output.strip() and len(model.requests) == 4 and count() == before + 4, (output, count(), len(model.requests))
 
 
+def check_loop_after_a_dead_turn(command, environment, port, session):
+    """An earlier turn died before its tool ran. The next turn goes on: the dead call gets a synthetic result."""
+    dead = {"entries": [{"id": "dead-turn", "type": "user", "content": "?"},
+                        {"id": "dead-call", "type": "assistant", "content": "", "toolCalls": [{"id": "d1", "name": "clock", "params": {}}]}]}
+    with cardbox_test.Client(port) as client:
+        answer = client.request("POST", cardbox_test.session_url(session[1], "entries", project=session[0]), json.dumps(dead),
+                                {"Content-Type": "application/json"})
+    assert answer.status == 200, answer
+    model = LoopModel()
+    done = subprocess.run([*command, "turn-after", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
+                          env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", **environment})
+    assert done.stdout.startswith("The tool returned "), f"{done.stdout}{done.stderr}"
+
+
 def check_program(source, port, session=("demo", "chat")):
     """Checks an agent loop of a guide: the text of a program, in TypeScript if it imports by `from "cardbox"`, else in Python."""
     folder = cardbox_test.temp_dir()
@@ -253,6 +271,7 @@ def check_program(source, port, session=("demo", "chat")):
         return answer.json()["entries"] if answer.status == 200 else 0
     check_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
     check_killed_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
+    check_loop_after_a_dead_turn(command, {"PYTHONPATH": PYTHON_CLIENT}, port, session)
 
 
 def entries_of(port, session):

@@ -26,6 +26,8 @@ GOOD = [
     'ability("ldg:task:query", { completionStatus: "null" });',
     'ability("session:append", { session_id: "s", entries: [{ type: "user", content: "x" }] });',
     'append({ type: "user", content: "x" });',
+    'append({ type: "user", content: [{ type: "image_url", image_url: { url: "https://x/y.png" } }, { type: "text", text: "x" }] });',
+    'append({ type: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "x" } }] });',
     'append({ type: "tool_result", toolCallId: "c", output: { any: 1 } });',
     'append({ type: "assistant", toolCalls: [{ id: "c", name: "f", params: { a: 1 } }] });',
     'append({ type: "message", message: { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: "x" }] } });',

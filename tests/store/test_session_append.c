@@ -216,9 +216,35 @@ static void test_writer_lists_what_is_not_in_a_context(void **state)
     assert_ok(cardbox_session_close(writer, &err), &err);
 }
 
+/* The list of a writer has at most 1 MiB. */
+static void test_long_list_of_a_writer(void **state)
+{
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_writer *writer = NULL;
+    char entry[600];
+    char *list;
+
+    (void)state;
+    options.buffered = 1000;
+    assert_ok(cardbox_session_open(&writer, db, T, "long-list", &options, &err), &err);
+    for (int i = 0; i < 3001; i++) {
+        snprintf(entry, sizeof(entry), "{\"type\":\"fly\",\"id\":\"%0500d\"}", i);
+        assert_non_null(cardbox_session_append_entry(writer, entry, &err));
+    }
+    assert_ok(cardbox_session_flush(writer, &err), &err);
+    list = cardbox_session_writer_not_in_context(writer);
+    assert_non_null(list);
+    assert_true(strlen(list) < (size_t)1024 * 1024 + 64);
+    assert_non_null(strstr(list, "999\",\"reason\":\"unknown_type\"},{\"more\":2001}]"));
+    cardbox_free(list);
+    assert_ok(cardbox_session_close(writer, &err), &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_list_of_a_writer),
         cmocka_unit_test(test_writer_goes_on),
         cmocka_unit_test(test_writer_mixes),
         cmocka_unit_test(test_writer_of_the_document),

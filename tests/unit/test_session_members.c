@@ -99,12 +99,12 @@ static void test_calls(void **state)
     assert_true(slice_equal(calls.ids[1], SLICE("b")) && !calls.is_result);
     calls = calls_of(
         "{\"type\":\"tool_result\",\"toolCallId\":\"a\",\"output\":[{\"type\":\"x\"}]}", &memory);
-    assert_true(calls.count == 1 && calls.is_result && !calls.has_unsent_block);
+    assert_true(calls.count == 1 && calls.is_result && !calls.has_unsupported_block);
     calls =
         calls_of("{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"stopReason\":"
                  "\"error\",\"content\":[{\"type\":\"toolCall\",\"id\":\"a\"},{\"type\":\"x\"}]}}",
                  &memory);
-    assert_true(calls.count == 1 && calls.has_failed && calls.has_unsent_block);
+    assert_true(calls.count == 1 && calls.has_failed && calls.has_unsupported_block);
     arena_reset(&memory);
 }
 

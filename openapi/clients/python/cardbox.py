@@ -40,7 +40,9 @@ _RETRY_AFTER_MAX_S = 60  # with a longer Retry-After, the error is raised at onc
 _RETRIED = {429, 502, 503, 504}
 _READING = re.compile(r"bus:.*|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|"
                       r"entry|tree|children|leaves|branch_points|labels|path|diff|active)")
-_PLAIN_TYPES = {"user", "assistant", "tool", "tool_result", "system", "metadata"}
+# Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session.
+_DIALECT_OF_TYPE = {**dict.fromkeys(("user", "assistant", "tool", "tool_result", "system", "metadata"), "plain"),
+                    **dict.fromkeys(("message", "thinking_level_change", "model_change", "compaction", "branch_summary"), "pi")}
 
 
 class CardBoxError(Exception):
@@ -557,15 +559,18 @@ class Sessions(_Resource):
 def _identified(entries: Sequence[Json], dialect: Optional[str], key: Optional[str]) -> List[Json]:
     """Adds ids, so that the entries are the same in each try.
 
-    With a key of the caller, the id of entry n is KEY:n. Without one, ids and times are added as the server does.
+    With a key of the caller, the id of entry n is KEY:n. Without one, ids and times are added. If the
+    dialect is not known, no time is added.
     """
     if key is not None:
         return [entry if "id" in entry else {"id": f"{key}:{n}", **entry} for n, entry in enumerate(entries)]
-    plain = dialect == "plain" or (dialect is None and any(entry.get("type") in _PLAIN_TYPES for entry in entries))
+    dialects = [_DIALECT_OF_TYPE[entry["type"]] for entry in entries if entry.get("type") in _DIALECT_OF_TYPE]
     now = time.time()
-    iso = datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return [entry if "id" in entry else {"id": uuid7(), "timestamp": int(now * 1000) if plain else iso, **entry}
-            for entry in entries]
+    times = {"plain": int(now * 1000),
+             "pi": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+    found = dialect or (dialects[0] if dialects else None)
+    added = {"timestamp": times[found]} if found in times else {}
+    return [entry if "id" in entry else {"id": uuid7(), **added, **entry} for entry in entries]
 
 
 class Session(_Resource):

@@ -63,27 +63,29 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
                          number + digits.len + 1);
 }
 
-/* Warns about the entries that no context will show: prints the line and the reason of the first of
- * them, and the number of the others. `answer` is the SDK's. */
+/* Warns about the entries that contexts show only in part or not at all: prints the line and the
+ * reason of the first of them, and the number of the others. `answer` is the SDK's. */
 static void warn_not_in_context(const append_input *input, const json_t *answer)
 {
     const json_t *entries = json_object_get(answer, "entries");
-    const json_t *unseen = json_object_get(answer, "not_in_context");
-    const json_t *first = json_array_get(unseen, 0);
+    const json_t *not_in_context = json_object_get(answer, "not_in_context");
+    const json_t *first = json_array_get(not_in_context, 0);
     const char *id = json_string_value(json_object_get(first, "entry_id"));
-    char more[48] = "";
-    size_t at = 0;
+    char more[64] = "";
+    size_t others = json_array_size(not_in_context), at = 0;
 
     if (first == NULL)
         return;
+    others--;
     while (at + 1 < input->count &&
            strcmp(json_string_value(json_object_get(json_array_get(entries, at), "entry_id")),
                   id) != 0)
         at++;
-    if (json_array_size(unseen) > 1)
-        snprintf(more, sizeof(more), " and %zu more", json_array_size(unseen) - 1);
-    cli_warning("line %" PRIu64 "%s: not in contexts: %s", input->numbers[at], more,
-                json_string_value(json_object_get(first, "reason")));
+    if (others > 0)
+        snprintf(more, sizeof(more), "; %zu more entr%s not in contexts", others,
+                 others == 1 ? "y is" : "ies are");
+    cli_warning("line %" PRIu64 ": not in contexts: %s%s", input->numbers[at],
+                json_string_value(json_object_get(first, "reason")), more);
 }
 
 /* Prints the answer as JSON, or the number of new entries and the id of the last entry. */

@@ -47,6 +47,10 @@ typedef struct context_request {
     int64_t token_budget; /* maximum of the estimated tokens; 0: none */
 } context_request;
 
+/* The bytes of a context are divided by this number to estimate its tokens. The name of the method
+ * in the report, "bytes/4", has the number too. */
+enum { CONTEXT_BYTES_PER_TOKEN = 4 };
+
 /* Maximum values of the options. */
 enum { CONTEXT_LIMIT_MAX = 1000000, CONTEXT_BUDGET_MAX = 1000000000 };
 

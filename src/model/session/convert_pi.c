@@ -113,7 +113,7 @@ static bool has_pi_blocks(const session_entry *entry)
     context_block block;
 
     while (context_next_block(&block, &walk, CONTEXT_USER)) {
-        if (!block.is_sent || block.part.url.len > 0)
+        if (!block.is_supported || block.part.url.len > 0)
             return false;
     }
     return entry->content.kind == SCAN_ARRAY;

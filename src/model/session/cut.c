@@ -11,48 +11,59 @@ typedef struct cut {
     context *ctx;
     context_message **all; /* the messages of the whole context, in order */
     size_t count;
-    size_t *callers; /* for each message, the lowest index of a message with a call whose result is
-                        this message or a later one */
-    size_t last;     /* index of the last message that is not always kept; `count`: none */
-    size_t *offsets; /* for each message, and for the end, the bytes written before it */
+    /* Lowest index of a message whose call has its result at or after this message, or the index of
+     * this message. A context may begin at `i` only if earliest_call[i] >= i. */
+    size_t *earliest_call;
+    size_t last;         /* index of the last message that is not always kept; `count`: none */
+    size_t *offsets;     /* for each message, and for the end, the bytes written before it */
+    size_t system_bytes; /* bytes of the system text that a format writes separately */
+    size_t limit, bytes; /* maximum number of messages, and of bytes */
 } cut;
 
-/* Sets callers[i] to the index of the message with the call of result `i`, else to `i`. */
-static void find_caller(cut *c, string_map *calls, size_t i)
+/* Returns the index of the message with the call of result `i`, else `i`. Adds the calls of message
+ * `i` to `calls`. */
+static size_t index_of_call(const cut *c, string_map *calls, size_t i)
 {
     const context_message *message = c->all[i];
     uint32_t caller = message->role == CONTEXT_RESULT && message->call.len > 0
                           ? string_map_get(calls, message->call)
                           : STRING_MAP_NONE;
 
-    c->callers[i] = caller == STRING_MAP_NONE ? i : caller;
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind == CONTEXT_CALL)
             string_map_set(calls, part->call, (uint32_t)i);
     }
+    return caller == STRING_MAP_NONE ? i : caller;
 }
 
-static bool init(cut *c, context *ctx)
+static bool cut_init(cut *c, context *ctx, const context_request *request)
 {
     string_map calls;
     size_t i = 0;
 
-    *c = (cut){.ctx = ctx, .count = ctx->list.count, .last = ctx->list.count};
+    *c = (cut){
+        .ctx = ctx,
+        .count = ctx->list.count,
+        .last = ctx->list.count,
+        .limit = request->limit > 0 ? (size_t)request->limit : SIZE_MAX,
+        .bytes = request->token_budget > 0 ? CONTEXT_BYTES_PER_TOKEN * (size_t)request->token_budget
+                                           : SIZE_MAX,
+    };
     c->all = arena_zeros(ctx->memory, c->count + 1, sizeof(context_message *));
-    c->callers = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->callers));
+    c->earliest_call = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->earliest_call));
     c->offsets = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->offsets));
-    if (c->all == NULL || c->callers == NULL || c->offsets == NULL ||
+    if (c->all == NULL || c->earliest_call == NULL || c->offsets == NULL ||
         !string_map_init(&calls, c->count / 2, ctx->memory))
         return false;
     for (context_message *at = ctx->list.first; at != NULL; at = at->next, i++) {
         c->all[i] = at;
         if (!at->is_kept)
             c->last = i;
-        find_caller(c, &calls, i);
+        c->earliest_call[i] = index_of_call(c, &calls, i);
     }
     for (i = c->count; i-- > 1;) {
-        if (c->callers[i] < c->callers[i - 1])
-            c->callers[i - 1] = c->callers[i];
+        if (c->earliest_call[i] < c->earliest_call[i - 1])
+            c->earliest_call[i - 1] = c->earliest_call[i];
     }
     return !ctx->memory->failed;
 }
@@ -61,7 +72,7 @@ static bool init(cut *c, context *ctx)
  * least one message is left that is not always kept. */
 static bool may_begin(const cut *c, size_t i)
 {
-    return i == 0 || (i <= c->last && c->last < c->count && c->callers[i] >= i);
+    return i == 0 || (i <= c->last && c->last < c->count && c->earliest_call[i] >= i);
 }
 
 /* Makes the list of the context: the messages from `start` on, and those before that are kept. */
@@ -77,16 +88,16 @@ static void set_start(cut *c, size_t start)
     c->ctx->omitted = c->count - list.count;
 }
 
-/* Returns the first start, from `from` on, with which the context has at most `limit` messages and
- * about `bytes` bytes. Returns c->count if there is none. `fixed`: the bytes of the system text. */
-static size_t find_start(const cut *c, size_t from, size_t limit, size_t fixed, size_t bytes)
+/* Returns the first start, from `from` on, with which the context has at most c->limit messages and
+ * about c->bytes bytes. Returns c->count if there is none. */
+static size_t find_start(const cut *c, size_t from)
 {
-    size_t kept = 0, kept_bytes = fixed;
+    size_t kept = 0, kept_bytes = c->system_bytes;
 
     for (size_t i = 0; i < c->count; i++) {
         size_t rest = c->offsets[c->count] - c->offsets[i];
-        if (i >= from && may_begin(c, i) && kept + c->count - i <= limit &&
-            kept_bytes + rest <= bytes)
+        if (i >= from && may_begin(c, i) && kept + c->count - i <= c->limit &&
+            kept_bytes + rest <= c->bytes)
             return i;
         if (!c->all[i]->is_kept)
             continue;
@@ -96,29 +107,27 @@ static size_t find_start(const cut *c, size_t from, size_t limit, size_t fixed, 
     return c->count;
 }
 
-static size_t bytes_of(const context_output *out)
+static size_t written_bytes(const context_output *out)
 {
     return out->messages.len + out->system.len;
 }
 
 /* Writes the context from a start that fits. The sizes of measured messages are not exact, because
  * a format may merge messages: if the context is too large, it is written from the next start. */
-static bool write_from(cut *c, context_output *out, const context_request *request, size_t start)
+static bool write_from(cut *c, context_output *out, cardbox_format format, size_t start)
 {
     context_repair *before = c->ctx->last_repair;
-    size_t limit = request->limit > 0 ? (size_t)request->limit : SIZE_MAX;
-    size_t bytes = request->token_budget > 0 ? 4 * (size_t)request->token_budget : SIZE_MAX;
 
     for (;; start++) {
-        start = find_start(c, start, limit, 0, bytes);
+        start = find_start(c, start);
         if (start == c->count) {
             c->ctx->does_not_fit = true;
             return false;
         }
         set_start(c, start);
-        if (!context_write(out, c->ctx, request->format))
+        if (!context_write(out, c->ctx, format))
             return false;
-        if (bytes_of(out) <= bytes)
+        if (written_bytes(out) <= c->bytes)
             return true;
         context_output_free(out);
         context_drop_repairs(c->ctx, before);
@@ -126,17 +135,16 @@ static bool write_from(cut *c, context_output *out, const context_request *reque
 }
 
 /* Measures the messages of the whole context. Returns the first start that may fit. */
-static bool measure(cut *c, const context_request *request, size_t *start)
+static bool measure_messages(cut *c, cardbox_format format, size_t *start)
 {
     context_output out;
     context_repair *before = c->ctx->last_repair;
-    size_t bytes = 4 * (size_t)request->token_budget;
-    size_t limit = request->limit > 0 ? (size_t)request->limit : SIZE_MAX;
-    bool ok = context_measure(&out, c->ctx, request->format, c->offsets);
+    bool ok = context_measure(&out, c->ctx, format, c->offsets);
 
     if (ok) {
         c->offsets[c->count] = out.messages.len;
-        *start = find_start(c, 0, limit, out.system.len, bytes);
+        c->system_bytes = out.system.len;
+        *start = find_start(c, 0);
     }
     c->ctx->is_over = context_is_too_large(&out);
     context_output_free(&out);
@@ -152,6 +160,7 @@ bool context_write_cut(context_output *out, context *ctx, const context_request 
     *out = (context_output){BUF_INIT(0), BUF_INIT(0), NULL, 0};
     if ((request->limit <= 0 && request->token_budget <= 0) || ctx->list.count == 0)
         return context_write(out, ctx, request->format);
-    return init(&c, ctx) && (request->token_budget <= 0 || measure(&c, request, &start)) &&
-           write_from(&c, out, request, start);
+    return cut_init(&c, ctx, request) &&
+           (request->token_budget <= 0 || measure_messages(&c, request->format, &start)) &&
+           write_from(&c, out, request->format, start);
 }

@@ -32,8 +32,8 @@ static void read_blocks(session_calls *out, size_t *capacity, const session_entr
     context_block block;
 
     while (entry->content.kind == SCAN_ARRAY && context_next_block(&block, &walk, role)) {
-        if (!block.is_sent)
-            out->has_unsent_block = true;
+        if (!block.is_supported)
+            out->has_unsupported_block = true;
         else if (block.part.kind == CONTEXT_CALL)
             add_id(out, capacity, block.call_id, memory);
     }

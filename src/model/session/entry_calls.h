@@ -1,6 +1,6 @@
 /*
- * entry_calls.h: what decides if a context shows an entry: its calls, the call of a result, and its
- * content blocks.
+ * entry_calls.h: reads the properties that decide if a context shows an entry: its calls, the call
+ * of a result, and its content blocks.
  */
 #ifndef MODEL_ENTRY_CALLS_H
 #define MODEL_ENTRY_CALLS_H
@@ -11,10 +11,10 @@
 enum { SESSION_CALLS_MAX = 1000 };
 
 typedef struct session_calls {
-    bool has_failed;       /* an assistant's message ended in error or was aborted */
-    bool has_unsent_block; /* no format has a content block of the entry */
-    bool is_result;        /* the entry is the result of a call */
-    slice *ids;            /* decoded ids of the calls, or the id of the result's call */
+    bool has_failed;            /* an assistant's message ended in error or was aborted */
+    bool has_unsupported_block; /* a content block can't be sent in a message of this role */
+    bool is_result;             /* the entry is the result of a call */
+    slice *ids;                 /* decoded ids of the calls, or the id of the result's call */
     size_t count;
 } session_calls;
 

@@ -15,99 +15,86 @@ typedef struct known_member {
     const char *foreign;
 } known_member;
 
-static const known_member IMAGE_URL[] = {
-    {"url", NULL, NULL}, {"detail", NULL, NULL}, {NULL, NULL, NULL}};
+#define MEMBER(member)                                                                             \
+    {                                                                                              \
+        .name = (member)                                                                           \
+    }
 
-static const known_member SOURCE[] = {{"type", NULL, NULL},
-                                      {"media_type", NULL, NULL},
-                                      {"data", NULL, NULL},
-                                      {"url", NULL, NULL},
-                                      {NULL, NULL, NULL}};
+static const known_member IMAGE_URL[] = {MEMBER("url"), MEMBER("detail"), {.name = NULL}};
+
+static const known_member SOURCE[] = {
+    MEMBER("type"), MEMBER("media_type"), MEMBER("data"), MEMBER("url"), {.name = NULL}};
 
 static const known_member BLOCK[] = {
-    {"type", NULL, NULL},
-    {"text", NULL, NULL},
-    {"textSignature", NULL, NULL},
-    {"thinking", NULL, NULL},
-    {"thinkingSignature", NULL, NULL},
-    {"redacted", NULL, NULL},
-    {"data", NULL, NULL},
-    {"mimeType", NULL, NULL},
-    {"source", SOURCE, NULL},
-    {"image_url", IMAGE_URL, NULL},
-    {"id", NULL, NULL},
-    {"name", NULL, NULL},
-    {"arguments", NULL, NULL},
-    {"thoughtSignature", NULL, NULL},
-    {NULL, NULL, NULL},
+    MEMBER("type"),
+    MEMBER("text"),
+    MEMBER("textSignature"),
+    MEMBER("thinking"),
+    MEMBER("thinkingSignature"),
+    MEMBER("redacted"),
+    MEMBER("data"),
+    MEMBER("mimeType"),
+    {.name = "source", .inside = SOURCE},
+    {.name = "image_url", .inside = IMAGE_URL},
+    MEMBER("id"),
+    MEMBER("name"),
+    MEMBER("arguments"),
+    MEMBER("thoughtSignature"),
+    {.name = NULL},
 };
 
 static const known_member MESSAGE[] = {
-    {"role", NULL, NULL},         {"content", BLOCK, NULL},
-    {"timestamp", NULL, NULL},    {"api", NULL, NULL},
-    {"provider", NULL, NULL},     {"model", NULL, NULL},
-    {"usage", NULL, NULL},        {"stopReason", NULL, NULL},
-    {"errorMessage", NULL, NULL}, {"toolCallId", NULL, NULL},
-    {"toolName", NULL, NULL},     {"details", NULL, NULL},
-    {"isError", NULL, NULL},      {"command", NULL, NULL},
-    {"output", NULL, NULL},       {"exitCode", NULL, NULL},
-    {"cancelled", NULL, NULL},    {"truncated", NULL, NULL},
-    {"customType", NULL, NULL},   {"fullOutputPath", NULL, NULL},
-    {"display", NULL, NULL},      {"excludeFromContext", NULL, NULL},
-    {NULL, NULL, NULL},
+    MEMBER("role"),         {.name = "content", .inside = BLOCK},
+    MEMBER("timestamp"),    MEMBER("api"),
+    MEMBER("provider"),     MEMBER("model"),
+    MEMBER("usage"),        MEMBER("stopReason"),
+    MEMBER("errorMessage"), MEMBER("toolCallId"),
+    MEMBER("toolName"),     MEMBER("details"),
+    MEMBER("isError"),      MEMBER("command"),
+    MEMBER("output"),       MEMBER("exitCode"),
+    MEMBER("cancelled"),    MEMBER("truncated"),
+    MEMBER("customType"),   MEMBER("fullOutputPath"),
+    MEMBER("display"),      MEMBER("excludeFromContext"),
+    {.name = NULL},
 };
 
-static const known_member CALL[] = {{"id", NULL, NULL},
-                                    {"name", NULL, "function"},
-                                    {"params", NULL, "arguments"},
-                                    {NULL, NULL, NULL}};
+static const known_member CALL[] = {MEMBER("id"),
+                                    {.name = "name", .foreign = "function"},
+                                    {.name = "params", .foreign = "arguments"},
+                                    {.name = NULL}};
 
 /* The members of all entries. */
-static const known_member COMMON[] = {{"id", NULL, NULL},
-                                      {"parentId", NULL, NULL},
-                                      {"timestamp", NULL, NULL},
-                                      {"type", NULL, NULL},
-                                      {NULL, NULL, NULL}};
+static const known_member COMMON[] = {
+    MEMBER("id"), MEMBER("parentId"), MEMBER("timestamp"), MEMBER("type"), {.name = NULL}};
 
 enum { OWN_MEMBERS_MAX = 9 };
 
 /* The other members of each type of entry. */
-static const known_member OWN[SESSION_KINDS][OWN_MEMBERS_MAX] = {
-    [SESSION_MESSAGE] = {{"message", MESSAGE, NULL}},
-    [SESSION_THINKING_LEVEL_CHANGE] = {{"thinkingLevel", NULL, NULL}},
-    [SESSION_MODEL_CHANGE] = {{"provider", NULL, NULL}, {"modelId", NULL, NULL}},
-    [SESSION_COMPACTION] = {{"summary", NULL, NULL},
-                            {"firstKeptEntryId", NULL, NULL},
-                            {"firstKeptEntryIndex", NULL, NULL},
-                            {"tokensBefore", NULL, NULL},
-                            {"details", NULL, NULL},
-                            {"fromHook", NULL, NULL},
-                            {"retainedTail", NULL, NULL},
-                            {"usage", NULL, NULL}},
-    [SESSION_BRANCH_SUMMARY] = {{"fromId", NULL, NULL},
-                                {"summary", NULL, NULL},
-                                {"details", NULL, NULL},
-                                {"fromHook", NULL, NULL},
-                                {"usage", NULL, NULL}},
-    [SESSION_CUSTOM] = {{"customType", NULL, NULL}, {"data", NULL, NULL}},
-    [SESSION_CUSTOM_MESSAGE] = {{"customType", NULL, NULL},
-                                {"content", BLOCK, NULL},
-                                {"details", NULL, NULL},
-                                {"display", NULL, NULL}},
-    [SESSION_LABEL] = {{"targetId", NULL, NULL}, {"label", NULL, NULL}},
-    [SESSION_INFO] = {{"name", NULL, NULL}},
-    [SESSION_PLAIN_USER] = {{"content", BLOCK, NULL}, {"metadata", NULL, NULL}},
-    [SESSION_PLAIN_ASSISTANT] = {{"content", BLOCK, NULL},
-                                 {"toolCalls", CALL, NULL},
-                                 {"thinking", NULL, NULL}},
-    [SESSION_PLAIN_TOOL] = {{"name", NULL, NULL},
-                            {"params", NULL, NULL},
-                            {"toolCallId", NULL, NULL}},
-    [SESSION_PLAIN_TOOL_RESULT] = {{"toolCallId", NULL, NULL},
-                                   {"output", NULL, NULL},
-                                   {"details", NULL, NULL},
-                                   {"success", NULL, NULL}},
-    [SESSION_PLAIN_SYSTEM] = {{"content", BLOCK, NULL}},
+static const known_member MEMBERS_OF_KIND[SESSION_KINDS][OWN_MEMBERS_MAX] = {
+    [SESSION_MESSAGE] = {{.name = "message", .inside = MESSAGE}},
+    [SESSION_THINKING_LEVEL_CHANGE] = {MEMBER("thinkingLevel")},
+    [SESSION_MODEL_CHANGE] = {MEMBER("provider"), MEMBER("modelId")},
+    [SESSION_COMPACTION] = {MEMBER("summary"), MEMBER("firstKeptEntryId"),
+                            MEMBER("firstKeptEntryIndex"), MEMBER("tokensBefore"),
+                            MEMBER("details"), MEMBER("fromHook"), MEMBER("retainedTail"),
+                            MEMBER("usage")},
+    [SESSION_BRANCH_SUMMARY] = {MEMBER("fromId"), MEMBER("summary"), MEMBER("details"),
+                                MEMBER("fromHook"), MEMBER("usage")},
+    [SESSION_CUSTOM] = {MEMBER("customType"), MEMBER("data")},
+    [SESSION_CUSTOM_MESSAGE] = {MEMBER("customType"),
+                                {.name = "content", .inside = BLOCK},
+                                MEMBER("details"),
+                                MEMBER("display")},
+    [SESSION_LABEL] = {MEMBER("targetId"), MEMBER("label")},
+    [SESSION_INFO] = {MEMBER("name")},
+    [SESSION_PLAIN_USER] = {{.name = "content", .inside = BLOCK}, MEMBER("metadata")},
+    [SESSION_PLAIN_ASSISTANT] = {{.name = "content", .inside = BLOCK},
+                                 {.name = "toolCalls", .inside = CALL},
+                                 MEMBER("thinking")},
+    [SESSION_PLAIN_TOOL] = {MEMBER("name"), MEMBER("params"), MEMBER("toolCallId")},
+    [SESSION_PLAIN_TOOL_RESULT] = {MEMBER("toolCallId"), MEMBER("output"), MEMBER("details"),
+                                   MEMBER("success")},
+    [SESSION_PLAIN_SYSTEM] = {{.name = "content", .inside = BLOCK}},
 };
 
 /* --- similar names --- */
@@ -243,5 +230,5 @@ bool session_entry_misspelt(session_misspelling *out, scan_value entry)
     session_kind kind = session_kind_named(scan_string_inside(type));
     scan_walk walk = {entry.text.ptr, entry.text.ptr + entry.text.len};
 
-    return entry.kind == SCAN_OBJECT && check_object(out, &walk, COMMON, OWN[kind]);
+    return entry.kind == SCAN_OBJECT && check_object(out, &walk, COMMON, MEMBERS_OF_KIND[kind]);
 }

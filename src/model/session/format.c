@@ -168,7 +168,8 @@ void context_end_message(context_writer *w)
 {
     const buf *written = &w->out->messages;
 
-    if (w->offsets != NULL) { /* the count is used by context_write_anthropic */
+    /* Measuring needs no digests. context_write_anthropic reads the count. */
+    if (w->offsets != NULL) {
         w->out->count++;
         return;
     }
@@ -212,7 +213,8 @@ void context_write_system(context_writer *w)
 
 /* --- contexts --- */
 
-bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+/* If `offsets` is not NULL, writes no digests, and stores the bytes before each message there. */
+static bool write_context(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
 {
     context_writer w = {
         .out = out,
@@ -233,13 +235,19 @@ bool context_measure(context_output *out, context *ctx, cardbox_format format, s
     else
         context_write_entries(&w);
     buf_char(&out->messages, ']');
-    ctx->tokens = (out->messages.len + out->system.len + 3) / 4;
+    ctx->tokens = (out->messages.len + out->system.len + CONTEXT_BYTES_PER_TOKEN - 1) /
+                  CONTEXT_BYTES_PER_TOKEN;
     return buf_ok(&out->messages) && buf_ok(&out->system) && !ctx->memory->failed;
 }
 
 bool context_write(context_output *out, context *ctx, cardbox_format format)
 {
-    return context_measure(out, ctx, format, NULL);
+    return write_context(out, ctx, format, NULL);
+}
+
+bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+{
+    return write_context(out, ctx, format, offsets);
 }
 
 bool context_is_too_large(const context_output *out)

@@ -112,7 +112,7 @@ typedef struct context {
     size_t before;     /* number of messages before calls and results are paired */
     size_t most;       /* maximum bytes of the written context */
     size_t omitted;    /* number of messages that a cut has omitted */
-    size_t tokens;     /* estimated tokens of the written context: its bytes divided by 4 */
+    size_t tokens;     /* estimated tokens of the written context: see CONTEXT_BYTES_PER_TOKEN */
     bool does_not_fit; /* true: no cut makes the context fit into its limit or budget */
     size_t made;       /* estimated bytes of the synthetic results */
     bool is_over;      /* true: `made` exceeds `most`, and memory->failed is true too */
@@ -141,14 +141,14 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
 
 /* A content block of a message. */
 typedef struct context_block {
-    bool is_sent;      /* false: the block can't be sent in a message of this role */
+    bool is_supported; /* false: the block can't be sent in a message of this role */
     context_part part; /* the text, thinking or image; of a call only its kind */
     scan_value call_id, call_name, call_arguments;
 } context_block;
 
 /* Reads the next block of a list, which scan_enter has begun. False: there are no more blocks. An
- * image is sent in messages of users and results. It is base64 of a known MIME type, or has an http
- * or https URL. */
+ * image is supported in messages of users and results, if it is base64 of a known MIME type, or has
+ * an http or https URL. */
 bool context_next_block(context_block *out, scan_walk *walk, context_role role);
 
 /* Adds content: the elements of an array as blocks, or any other value as a text. A block that

@@ -121,8 +121,11 @@ static bool read_block(context_part *out, context_role role, const scan_value *f
         out->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
         return true;
     }
-    out->kind = CONTEXT_CALL;
-    return session_string_is(type, "toolCall");
+    if (session_string_is(type, "toolCall")) {
+        out->kind = CONTEXT_CALL;
+        return true;
+    }
+    return false;
 }
 
 bool context_next_block(context_block *out, scan_walk *walk, context_role role)
@@ -136,7 +139,7 @@ bool context_next_block(context_block *out, scan_walk *walk, context_role role)
     if (!scan_to_element(walk) ||
         session_pick_next(walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
         return false;
-    out->is_sent = read_block(&out->part, role, found);
+    out->is_supported = read_block(&out->part, role, found);
     out->call_id = found[BLOCK_ID];
     out->call_name = found[BLOCK_NAME];
     out->call_arguments = found[BLOCK_ARGUMENTS];
@@ -155,7 +158,7 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
         return;
     }
     while (context_next_block(&block, &walk, message->role)) {
-        if (!block.is_sent)
+        if (!block.is_supported)
             context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
         else if (block.part.kind == CONTEXT_CALL)
             context_add_call(ctx, message, block.call_id, block.call_name, block.call_arguments);

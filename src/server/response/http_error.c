@@ -183,9 +183,10 @@ static const char *hint_of(const cardbox_error *err)
     static const char NO_SESSION[] = "session not found";
     bool is_session = err->status == CARDBOX_NOT_FOUND &&
                       strncmp(err->message, NO_SESSION, sizeof(NO_SESSION) - 1) == 0;
-    return is_session ? "GET .../sessions lists them, PUT .../sessions/{session} makes one; an "
-                        "entry is at .../sessions/{session}/entries/{entry}"
-                      : NULL;
+    return is_session
+               ? "GET .../sessions lists them, PUT .../sessions/{session} or an append with "
+                 "\"create\" makes one; an entry is at .../sessions/{session}/entries/{entry}"
+               : NULL;
 }
 
 bool http_error_send_status(request *r, http_error what, const cardbox_error *err)

@@ -7,7 +7,7 @@
 #include "model/session/entry_calls.h"
 
 static const char *const REASONS[] = {
-    [SESSION_SHOWN] = NULL,
+    [SESSION_NO_REASON] = NULL,
     [SESSION_UNKNOWN_KIND] = "unknown_type",
     [SESSION_FAILED_MESSAGE] = "failed_message",
     [SESSION_FAILED_CALL] = "failed_call",
@@ -17,7 +17,7 @@ static const char *const REASONS[] = {
 };
 
 /* Maximum bytes of a call id, as JSON, that the database looks up. */
-enum { TOKEN_MAX = 1024 };
+enum { CALL_JSON_MAX = 1024 };
 
 /* An entry of the batch that contains calls with an id, or is the result of such a call. */
 struct call_use {
@@ -59,16 +59,16 @@ static session_reason reason_of(bool has_failed, int64_t results, int64_t calls)
 {
     if (has_failed)
         return SESSION_FAILED_CALL;
-    return results >= calls ? SESSION_SECOND_RESULT : SESSION_SHOWN;
+    return results >= calls ? SESSION_SECOND_RESULT : SESSION_NO_REASON;
 }
 
 /* --- in the batch --- */
 
 /* Returns true if the database can find this JSON string, the id of a call, in the JSON of another
  * entry: no program escapes these characters. */
-static bool is_simple(slice token)
+static bool is_simple(slice call_json)
 {
-    slice inside = scan_inside(token);
+    slice inside = scan_inside(call_json);
 
     for (size_t i = 0; i < inside.len; i++) {
         char c = inside.ptr[i];
@@ -76,12 +76,13 @@ static bool is_simple(slice token)
         if (!is_letter && !(c >= '0' && c <= '9') && memchr("_-.:|", c, 5) == NULL)
             return false;
     }
-    return token.len <= TOKEN_MAX;
+    return call_json.len <= CALL_JSON_MAX;
 }
 
 /* Walks from a result to the first entry of its path that is in the batch, past the uses of its
  * call's id. Entries and uses have descending numbers. */
-static void find_call(session_batch *batch, pending_line *line, slice call, slice token)
+static void find_call_in_batch(session_batch *batch, pending_line *line, slice call,
+                               slice call_json)
 {
     uint32_t use = last_use(batch, call), entry = (uint32_t)(line - batch->lines) + 1;
     int32_t results = 0;
@@ -102,10 +103,10 @@ static void find_call(session_batch *batch, pending_line *line, slice call, slic
     const pending_line *top = &batch->lines[entry - 1];
     if (top->ref == 0 && top->parent.ptr == NULL) {
         line->reason = SESSION_NO_CALL; /* the path begins in the batch */
-    } else if (is_simple(token) && batch->lookups < SESSION_LOOKUPS_MAX) {
+    } else if (is_simple(call_json) && batch->lookups < SESSION_LOOKUPS_MAX) {
         batch->lookups++;
-        line->look_from = (int32_t)entry;
-        line->look_for = token;
+        line->search_above = (int32_t)entry;
+        line->search_call = call_json;
         line->results = results;
     }
 }
@@ -124,8 +125,8 @@ bool session_find_reason(session_batch *batch, pending_line *line, const session
     else if (calls.is_result && calls.count == 0)
         line->reason = SESSION_NO_CALL;
     else if (calls.is_result)
-        find_call(batch, line, calls.ids[0], entry->target.text);
-    if (line->reason == SESSION_SHOWN && calls.has_unsent_block)
+        find_call_in_batch(batch, line, calls.ids[0], entry->target.text);
+    if (line->reason == SESSION_NO_REASON && calls.has_unsupported_block)
         line->reason = SESSION_UNKNOWN_BLOCK;
     for (size_t i = 0; i < calls.count; i++) {
         const struct call_use use = {number, 0, calls.is_result ? 0 : 1, calls.has_failed};
@@ -145,7 +146,7 @@ enum { COLUMN_CALL_LINE = 4, COLUMN_RESULTS, COLUMN_CONTENT };
 static session_reason reason_in(slice content, const pending_line *line, int64_t results)
 {
     arena memory = ARENA_INIT;
-    session_reason reason = SESSION_SHOWN;
+    session_reason reason = SESSION_NO_REASON;
     session_calls calls = {.count = 0};
     session_line stored;
     session_entry entry;
@@ -156,7 +157,7 @@ static session_reason reason_in(slice content, const pending_line *line, int64_t
         session_entry_read(&entry, &stored, SLICE(""), &memory, &why) &&
         session_calls_read(&calls, &entry, &memory) && !calls.is_result) {
         for (size_t i = 0; i < calls.count; i++)
-            count += slice_equal(calls.ids[i], scan_inside(line->look_for));
+            count += slice_equal(calls.ids[i], scan_inside(line->search_call));
     }
     if (count > 0)
         reason = reason_of(calls.has_failed, results + line->results, count);
@@ -168,7 +169,7 @@ static session_reason final_reason(const pending_line *line, const store_rows *r
 {
     session_reason reason = line->reason;
 
-    if (line->look_from == 0 || row >= rows_count(rows))
+    if (line->search_above == 0 || row >= rows_count(rows))
         return reason;
     if (rows_null(rows, row, COLUMN_CALL_LINE))
         return SESSION_NO_CALL;
@@ -176,17 +177,17 @@ static session_reason final_reason(const pending_line *line, const store_rows *r
         return reason;
     session_reason found =
         reason_in(rows_text(rows, row, COLUMN_CONTENT), line, rows_int8(rows, row, COLUMN_RESULTS));
-    return found != SESSION_SHOWN ? found : reason;
+    return found != SESSION_NO_REASON ? found : reason;
 }
 
-void session_not_in_context_json(buf *out, const session_batch *batch, const store_rows *rows)
+size_t session_not_in_context_json(buf *out, const session_batch *batch, const store_rows *rows)
 {
     size_t count = 0;
 
     buf_char(out, '[');
     for (size_t i = 0; i < batch->count; i++) {
         session_reason reason = final_reason(&batch->lines[i], rows, (int)i + 1);
-        if (reason == SESSION_SHOWN)
+        if (reason == SESSION_NO_REASON)
             continue;
         buf_text(out, count++ == 0 ? "{" : ",{");
         buf_member_text(out, "entry_id", batch->lines[i].id);
@@ -194,4 +195,5 @@ void session_not_in_context_json(buf *out, const session_batch *batch, const sto
         buf_char(out, '}');
     }
     buf_char(out, ']');
+    return count;
 }

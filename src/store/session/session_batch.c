@@ -196,8 +196,8 @@ static const struct {
     {PARAMS_JSON, OF_BOTH, offsetof(pending_line, label)},
     {PARAMS_JSON, OF_BOTH, offsetof(pending_line, content)},
     {PARAMS_INT8, OF_APPEND, offsetof(pending_line, time_ms)},
-    {PARAMS_INT4, OF_APPEND, offsetof(pending_line, look_from)},
-    {PARAMS_TEXT, OF_APPEND, offsetof(pending_line, look_for)},
+    {PARAMS_INT4, OF_APPEND, offsetof(pending_line, search_above)},
+    {PARAMS_TEXT, OF_APPEND, offsetof(pending_line, search_call)},
     {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, before)},
     {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, after)},
     {PARAMS_BOOL, OF_IMPORT, offsetof(pending_line, id_is_made)},
@@ -207,7 +207,7 @@ static bool is_null(const pending_line *line, size_t offset)
 {
     return (offset == offsetof(pending_line, index) && !line->has_index) ||
            (offset == offsetof(pending_line, time_ms) && !line->has_time) ||
-           (offset == offsetof(pending_line, look_from) && line->look_from == 0);
+           (offset == offsetof(pending_line, search_above) && line->search_above == 0);
 }
 
 static void put_columns(params *p, const session_batch *batch)

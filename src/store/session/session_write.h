@@ -35,9 +35,10 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 /* --- write lines: STATEMENT_session_append, _session_append_new, _session_import --- */
 
-/* Why no context shows an appended entry: see REASONS in not_in_context.c. */
+/* The reason why contexts show an appended entry only in part or not at all. REASONS in
+ * not_in_context.c has the names. */
 typedef enum session_reason {
-    SESSION_SHOWN = 0,      /* contexts show the entry, or it is no part of a conversation */
+    SESSION_NO_REASON = 0,  /* contexts show the whole entry, or it is a label or setting */
     SESSION_UNKNOWN_KIND,   /* the type of the entry is unknown */
     SESSION_FAILED_MESSAGE, /* an assistant's message ended in error or was aborted */
     SESSION_FAILED_CALL,    /* a result: the message of its call ended in error or was aborted */
@@ -68,12 +69,11 @@ typedef struct pending_line {
     slice label;      /* JSON: the label or name that the entry sets */
     bool has_time;    /* appends: the database adds time_ms as the timestamp of the entry */
     int64_t time_ms;  /* milliseconds since 1970 */
-    session_reason reason;
-    int32_t look_from; /* appends: the database looks for `look_for`, the id of a result's call as a
-                          JSON string, above the entry with this number in the batch; 0: it does
-                          not */
-    slice look_for;
-    int32_t results;     /* number of results of this call in the batch that precede the entry */
+    session_reason reason; /* appends: known without the database */
+    int32_t search_above;  /* appends: number, from 1, of the entry of the batch above which the
+                              database searches for the call of a result; 0: no search */
+    slice search_call;     /* the id of this call as a JSON string */
+    int32_t results;       /* number of results of this call in the batch that precede the entry */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
@@ -99,7 +99,7 @@ typedef struct session_batch {
     string_map calls; /* maps ids of calls to numbers, from 1, in `uses`: see not_in_context.c */
     struct call_use *uses;
     size_t use_count, use_capacity;
-    unsigned lookups; /* number of lines with look_from */
+    unsigned lookups; /* number of lines with search_above */
     /* id of the last entry added; empty: none. session_batch_reset keeps it */
     char previous_id[SESSION_ID_MAX + 1];
     bool has_new_ids;     /* true: an entry got a new id */

@@ -6,7 +6,9 @@
  */
 
 import { Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
-import type { AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, NewCard, NewEntry, Query } from "./types.js";
+import type {
+    AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, ContextFormat, InFormat, NewCard, NewEntry, Query,
+} from "./types.js";
 
 export { CardBoxError, uuid7, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
 export type * from "./types.js";
@@ -231,7 +233,10 @@ export class Box extends Resource {
     }
 
     /** The messages for a language model. */
-    context(query: Query<"getBoxContext"> = {}, options?: RequestOptions): Promise<Answer<"getBoxContext">> {
+    context<Format extends ContextFormat = "openai">(
+        query: Query<"getBoxContext"> & { format?: Format } = {},
+        options?: RequestOptions,
+    ): Promise<InFormat<Answer<"getBoxContext">, Format>> {
         return this.read(["context"], query, options);
     }
 }
@@ -257,19 +262,22 @@ export interface AppendOptions {
     expected_version?: number;
 }
 
-const PLAIN_TYPES = new Set(["user", "assistant", "tool", "tool_result", "system", "metadata"]);
+/** Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session. */
+const DIALECT_OF_TYPE: Partial<Record<NewEntry["type"], "plain" | "pi">> = {
+    user: "plain", assistant: "plain", tool: "plain", tool_result: "plain", system: "plain", metadata: "plain",
+    message: "pi", thinking_level_change: "pi", model_change: "pi", compaction: "pi", branch_summary: "pi",
+};
 
 /**
  * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
- * ids and times are added as the server does.
+ * ids and times are added. If the dialect is not known, no time is added.
  */
 function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
     if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
-    const plain = dialect === "plain" || (dialect === undefined && entries.some((entry) => PLAIN_TYPES.has(entry.type)));
+    const found = dialect ?? entries.map((entry) => DIALECT_OF_TYPE[entry.type]).find((one) => one !== undefined);
     const now = new Date();
-    return entries.map((entry) =>
-        entry.id !== undefined ? entry : { id: uuid7(), timestamp: plain ? now.getTime() : now.toISOString(), ...entry },
-    );
+    const time = found === undefined ? {} : { timestamp: found === "plain" ? now.getTime() : now.toISOString() };
+    return entries.map((entry) => (entry.id !== undefined ? entry : { id: uuid7(), ...time, ...entry }));
 }
 
 /** One session: a tree of entries. */
@@ -309,7 +317,10 @@ export class Session extends Resource {
     }
 
     /** The messages for a language model on the path to a leaf. Default: the head. */
-    context(query: Query<"getSessionContext"> = {}, options?: RequestOptions): Promise<Answer<"getSessionContext">> {
+    context<Format extends ContextFormat = "openai">(
+        query: Query<"getSessionContext"> & { format?: Format } = {},
+        options?: RequestOptions,
+    ): Promise<InFormat<Answer<"getSessionContext">, Format>> {
         return this.read(["context"], query, options);
     }
 

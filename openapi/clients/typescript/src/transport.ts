@@ -196,6 +196,7 @@ export class Transport {
     readonly #options: ClientOptions;
 
     constructor(url: string, options: ClientOptions) {
+        if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`not a URL of a server: ${url}`);
         this.#base = url.replace(/\/+$/, "");
         this.#options = options;
     }

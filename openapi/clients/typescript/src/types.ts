@@ -33,6 +33,11 @@ export type AbilityInput<Name extends AbilityName> = BodyOf<AbilityOperation<Nam
 /** The output of a built-in ability. */
 export type AbilityOutput<Name extends AbilityName> = AnswerOf<AbilityOperation<Name>>;
 
+/** The formats of contexts, such as `openai`. */
+export type ContextFormat = Answer<"getSessionContext">["format"];
+/** The context in this format, of all contexts. */
+export type InFormat<Context, Format> = Extract<Context, { format: Format }>;
+
 type AllCards = Body<"addCards">;
 /** A card to add. */
 export type NewCard = Schema<"NewCard">;
