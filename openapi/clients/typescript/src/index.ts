@@ -270,7 +270,7 @@ const DIALECT_OF_TYPE: Partial<Record<NewEntry["type"], "plain" | "pi">> = {
 
 /**
  * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
- * ids and times are added as the server does.
+ * ids and times are added. If the dialect is not known, no time is added.
  */
 function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
     if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
