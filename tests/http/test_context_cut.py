@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import ask, url
+from cardbox_test import ask, server, url
 
 PROJECT = "cut"
 FORMATS = ("openai", "anthropic", "messages", "entries")
