@@ -1,6 +1,6 @@
 -- find_call: looks for the call of a tool result on the path above the entry in line from_line. Reads at most 200
--- entries, from the parent of that entry upwards, and stops at the first entry of the role assistant that contains
--- `token`, or after 1 MiB of entries.
+-- entries, from the parent of that entry upwards. The search ends at the first entry of the role assistant that
+-- contains `token`, or after 1 MiB of entries.
 --   token    The id of the call as a JSON string with its quotes. Inside of a text the quotes have backslashes, so the
 --            token is not found there.
 --   line     Line of the entry that was found; NULL: none was found. If the search stopped after 1 MiB, it is
