@@ -415,7 +415,8 @@ export class Abilities extends Resource {
     /** Calls any ability, such as a registered one, without checks of its types. */
     callRegistered(name: string, input: object, options: CallOptions = {}): Promise<Record<string, unknown>> {
         const { callerId, callId, repeat, ...request } = options;
-        const safe = repeat ?? (READING.test(name) || /^ldg:\w+:save$/.test(name) || "idempotency_key" in input);
+        const { idempotency_key: key = null } = input as { idempotency_key?: unknown };
+        const safe = repeat ?? (READING.test(name) || /^ldg:\w+:save$/.test(name) || key !== null);
         const headers = { "X-Caller-Id": callerId, "X-Call-Id": callId };
         return this.write([name], { method: "POST", json: input, headers }, request, safe);
     }
