@@ -135,6 +135,8 @@ test("errors", async () => {
     const cancelled = silent.cards.get("x", { signal: left.signal, timeoutMs: 60_000 });
     left.abort(new Error("left"));
     await assert.rejects(cancelled, /left/);
+    for (const id of [".", ".."]) await assert.rejects(project.session(id).delete(), TypeError);
+    await assert.rejects(collect(project.session("..").export()), TypeError);
 });
 
 test("lost answers and statuses", async () => {
@@ -149,6 +151,12 @@ test("lost answers and statuses", async () => {
     assert((await box.delete()).deleted);
     const spawn = await failure(p.abilities.call("task:spawn", { goal: "once" }));
     assert.equal(spawn.errorCode, "unreachable");
+    const append = { session_id: "lost", entries: [{ type: "user", content: "y" }] };
+    for (const idempotency_key of [null, undefined]) {
+        const lost = await failure(p.abilities.callRegistered("session:append", { ...append, idempotency_key }));
+        assert.equal(lost.errorCode, "unreachable");
+        await p.abilities.call("task:active", {});
+    }
     const { tasks } = await p.abilities.call("task:active", {});
     assert.equal(tasks.length, 1);
 });

@@ -186,6 +186,39 @@ def test_lost_answers():
     assert goals.count("once") == 1, goals
 
 
+def test_answers_that_break_off():
+    breaking = client_test.Proxy(server().port)
+    p, once_only = CardBox(breaking.url).project("p"), CardBox(breaking.url, tries=1).project("p")
+    for sent in (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCont", b"HTTP/1.1 503 Busy\r\n",
+                 b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}\n"):
+        breaking.sent, breaking.lose = sent, 1
+        assert p.cards.add({"content": 1})["outcome"] == "unchanged", sent
+        breaking.lose = 1
+        assert error_of(lambda: list(once_only.export_lines())).error_code == "unreachable", sent
+    assert list(once_only.export_lines())
+
+
+def test_null_is_no_idempotency_key():
+    append = {"session_id": "null", "create": {"dialect": "plain"}}
+    for key, entry, tries in ((None, {}, 1), ("k", {"id": "k"}, 2)):
+        proxy().requests.clear()
+        proxy().lose = tries
+        error = error_of(lossy(tries=2).abilities.call, "session:append",
+                         {**append, "entries": [{"type": "user", "content": "x", **entry}], "idempotency_key": key})
+        assert error.error_code == "unreachable" and len(proxy().requests) == tries, (error, proxy().requests)
+    assert project().session("null").get()["entries"] == 2
+
+
+def test_requests_after_a_rejected_header():
+    p = CardBox(f"http://127.0.0.1:{server().port}", tries=1).project("p")
+    for key in ("a\r\nX: y", "漢"):
+        try:
+            p.session("header").append({"type": "user", "content": "x"}, create="plain", key=key)
+            raise AssertionError("no error")
+        except ValueError:
+            assert "sessions" in p.sessions.list()
+
+
 def test_statuses():
     proxy().statuses = [(503, 1), (429, None), (502, None), (504, None)]
     assert lossy().cards.list(limit=1)["cards"] is not None

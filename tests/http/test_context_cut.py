@@ -109,6 +109,31 @@ def test_system_messages_stay():
     context(only, "token_budget=1", 422)
 
 
+def test_messages_that_are_left_out_are_not_the_newest():
+    """An API rejects an empty list of messages, so the newest message is one that the format writes."""
+    thought = {"id": "a", "type": "message", "message": {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "x", "thinkingSignature": "s"}]}}
+    blank = {"id": "b", "type": "user", "content": " "}
+    paths = [session("blank-end", [user("u1"), user("hi"), blank, {**blank, "id": "b2"}]),
+             session("thinking-end", [of_pi("u1"), of_pi("hi"), thought], "pi")]
+    for path in paths:
+        for form in ("openai", "anthropic"):
+            cut = context(path, f"format={form}&limit=1")
+            text = cut["messages"][0]["content"]
+            assert text in ("hi", [{"type": "text", "text": "hi"}]) and len(cut["messages"]) == 1, cut
+            assert cut["report"]["messages_after"] == 1 and cut["report"]["omitted_messages"] == 1, cut
+            check(context(path, f"format={form}"), cut)
+            fits = cut["report"]["token_estimate"]["tokens"]
+            assert context(path, f"format={form}&token_budget={fits}")["messages"] == cut["messages"]
+            context(path, f"format={form}&token_budget={fits - 1}", 422)
+    # Without repair, the report counts what the format leaves out.
+    path = session("unsigned", [of_pi("hi"), of_pi("a", "assistant")], "pi")
+    ask("POST", path + "/entries", {"entry": {"type": "message", "id": "t", "message": {
+        "role": "assistant", "content": [{"type": "thinking", "thinking": "x"}]}}})
+    assert context(path, "repair=off&format=anthropic&limit=2")["messages"][0]["content"][0]["text"] == "a"
+    context(path, "repair=off&format=anthropic&limit=1", 422)
+
+
 def of_pi(name, role="user"):
     return {"id": name, "type": "message", "message": {"role": role, "content": [{"type": "text", "text": name}]}}
 

@@ -164,6 +164,14 @@ def test_results_without_a_call():
     assert append("orphans", result("q", "c9")) == [("q", "no_call")]
 
 
+def test_search_for_a_call_ends_after_1_mib():
+    """Then it is not known whether the call exists, so nothing is reported."""
+    create("large")
+    for n in range(3):
+        append("large", user(f"u{n}", content="x" * 500_000))
+    assert append("large", result("r", "c1")) == []
+
+
 def test_second_results():
     create("second")
     assert append("second", assistant("b", "c1"), result("r", "c1"), result("s", "c1")) == [("s", "second_result")]
@@ -242,6 +250,27 @@ def test_images_reach_the_formats():
             [content[0], BY_DATA_URL, BY_DATA_URL, BY_DATA_URL, BY_URL, BY_URL]
         assert messages(session, "anthropic")[0]["content"] == \
             [content[0], BY_ANTHROPIC, BY_ANTHROPIC, BY_ANTHROPIC, BY_SOURCE, BY_SOURCE]
+
+
+def test_broken_images_are_reported():
+    """An API would reject the whole request for such an image."""
+    create("broken")
+    broken = [{**BY_PI, "data": data} for data in ("not base64!!", "====", "AAAA\n", "AAA", "AAAAA===", "A=AA", "é234", "")]
+    broken += [{"type": "image_url", "image_url": {"url": address}} for address in (
+        "data:image/png;base64,AA A", "https://x.test/a b.png", "https://x.test/\n", "http://x.test/\x00", "https://x.test/\u2028",
+        "https://x.test/\x85")]
+    broken += [{"type": "image", "source": {"type": "url", "url": "https://x.test/ "}},
+               {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA "}}]
+    for at, block in enumerate(broken):
+        assert append("broken", user(f"b{at}", content=[block, {"type": "text", "text": "x"}])) == [(f"b{at}", "unknown_block")], block
+    assert [message["content"] for message in messages("broken", "openai")] == ["x"] * len(broken)
+    assert all(block["type"] == "text" for message in messages("broken", "anthropic") for block in message["content"])
+    good = [{**BY_PI, "data": data} for data in ("QQ==", "QUI=", "QUJD", "+/+/", "09az")]
+    good.append({"type": "image_url", "image_url": {"url": "https://x.test/é%20?a=1#b"}})
+    assert append("broken", user("good", content=good)) == []
+    escaped = json.dumps({"entry": user("escaped", content=[{**BY_PI, "data": "QQ@@"}])}).replace("@", "\\u003d")
+    answer = server().request("POST", url("broken", "entries"), escaped, JSON)
+    assert answer.json()["not_in_context"] == [], answer
 
 
 def test_images_with_escaped_slashes():

@@ -88,7 +88,8 @@ def compile_programs(*sources):
 class Proxy:
     """Passes each request on to the server, on a connection of its own, and loses some answers.
 
-    `lose`: the number of next answers that are dropped after the server has sent them. `statuses`: the statuses, with a
+    `lose`: the number of next answers that are dropped after the server has sent them. `sent`: the bytes that the client
+    gets instead of a dropped answer, before the connection ends. `statuses`: the statuses, with a
     Retry-After in seconds or None, of the next answers, which do not come from the server. `requests`: the first
     line of each request.
     """
@@ -96,6 +97,7 @@ class Proxy:
     def __init__(self, port):
         self.target = port
         self.lose = 0
+        self.sent = b""
         self.statuses = []
         self.requests = []
         proxy = self
@@ -120,6 +122,7 @@ class Proxy:
                 if proxy.lose > 0:
                     proxy.lose -= 1
                     self.close_connection = True
+                    self.wfile.write(proxy.sent)
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
                 self._answer(answer.status, {"Content-Type": answer.header("Content-Type", "")}, answer.body)

@@ -204,6 +204,15 @@ class _Transport:
             connection.close()
         return connection
 
+    def _drop(self, connection: http.client.HTTPConnection) -> None:
+        """Closes a connection. It is not used again: http.client keeps the headers of a request that was not sent."""
+        connection.close()
+        held: Optional[_ThreadConnection] = getattr(self._local, "held", None)
+        if held is not None and held.connection is connection:
+            self._local.held = None
+            with self._lock:
+                self._open.discard(held)
+
     def _target(self, call: _Call) -> str:
         query = [(name, _query_value(one)) for name, value in call.query.items() if value is not None
                  for one in (value if isinstance(value, (list, tuple)) else [value])]
@@ -219,7 +228,10 @@ class _Transport:
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         connection.request(call.method, self._target(call), body, headers)
-        return connection.getresponse()
+        response = connection.getresponse()
+        if not response.chunked and response.length is None:  # http.client takes a lost connection for the end of the headers
+            raise http.client.HTTPException("the answer ended in its headers")
+        return response
 
     def _try(self, connection: http.client.HTTPConnection, call: _Call, stream: bool) -> "tuple[http.client.HTTPResponse, bytes]":
         try:
@@ -228,10 +240,10 @@ class _Transport:
                 return response, b""
             text = response.read()
         except (OSError, http.client.HTTPException) as error:
-            connection.close()
+            self._drop(connection)
             raise _error_of_connection(error) from error
-        except BaseException:  # such as KeyboardInterrupt: the connection is in the middle of an answer
-            connection.close()
+        except BaseException:  # such as KeyboardInterrupt: the connection is in the middle of a request or an answer
+            self._drop(connection)
             raise
         if response.status >= 300:
             raise _error_of_response(response, text)
@@ -329,6 +341,8 @@ def _read_lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
     while True:
         try:
             data = response.read1(65536)
+            if not data and response.length:  # read1 does not report this
+                raise http.client.IncompleteRead(b"", response.length)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _error_of_connection(error) from error
         if not data:
@@ -686,7 +700,7 @@ class Abilities(_Resource):
         an `idempotency_key`. `caller_id` and `call_id` are for the server's log.
         """
         body = input or {}
-        safe = _READING.fullmatch(name) or re.fullmatch(r"ldg:\w+:save", name) or "idempotency_key" in body
+        safe = _READING.fullmatch(name) or re.fullmatch(r"ldg:\w+:save", name) or body.get("idempotency_key") is not None
         return self._write("POST", name, body=body, safe=bool(safe) if repeat is None else repeat,
                            headers={"X-Caller-Id": caller_id, "X-Call-Id": call_id})
 

@@ -64,7 +64,7 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
 }
 
 /* Warns about the entries that contexts show only in part or not at all. Prints the line and the
- * reason of the first entry, and the number of the others. `answer` is the SDK's. */
+ * reason of the first of them, and the number of the others. `answer` is the SDK's. */
 static void warn_not_in_context(const append_input *input, const json_t *answer)
 {
     const json_t *entries = json_object_get(answer, "entries");
@@ -180,7 +180,7 @@ const cli_command cli_session_append = {
         "parent is the entry before it, and for the first entry the head. With \"parentId\":null, "
         "the entry is a root. An entry without an id gets a new id. An entry that is stored "
         "already does not change. The head moves to the last entry, whose id is printed; --json "
-        "prints all ids. A misspelt member is an error. If no context will show an entry, a "
+        "prints all ids. A misspelt member is an error. If contexts do not show an entry, a "
         "warning gives the reason. The section ENTRIES of cardbox(1) describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",

@@ -43,7 +43,8 @@ bool context_format_of(cardbox_format *out, slice name);
 typedef struct context_request {
     cardbox_format format;
     bool repair;
-    int64_t limit;        /* maximum number of messages, as the report counts them; 0: none */
+    int64_t limit;        /* maximum number of messages, as the report counts them, but without a
+                             first message that the format inserts; 0: none */
     int64_t token_budget; /* maximum of the estimated tokens; 0: none */
 } context_request;
 

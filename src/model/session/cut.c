@@ -14,7 +14,9 @@ typedef struct cut {
     /* Lowest index of a message whose call has its result at or after this message, or the index of
      * this message. A context may begin at `i` only if earliest_call[i] >= i. */
     size_t *earliest_call;
-    size_t last;         /* index of the last message that is not always kept; `count`: none */
+    size_t *counted;     /* for each message, and for the end, the counted messages before it */
+    size_t last;         /* index of the last message that is written and not always kept; `count`:
+                            there is none */
     size_t *offsets;     /* for each message, and for the end, the bytes written before it */
     size_t system_bytes; /* bytes of the system text that a format writes separately */
     size_t limit, bytes; /* maximum number of messages, and of bytes */
@@ -36,6 +38,19 @@ static size_t index_of_call(const cut *c, string_map *calls, size_t i)
     return caller == STRING_MAP_NONE ? i : caller;
 }
 
+/* Stores for message `i` what depends on the format. A message that the format leaves out can't be
+ * the newest message. In a repaired context the report does not count such a message, so the limit
+ * doesn't either. */
+static void count_message(cut *c, size_t i, cardbox_format format)
+{
+    const context_message *message = c->all[i];
+    bool is_left_out = context_leaves_out(c->ctx, format, message);
+
+    if (!message->is_kept && !is_left_out)
+        c->last = i;
+    c->counted[i + 1] = c->counted[i] + (is_left_out && c->ctx->is_repaired ? 0 : 1);
+}
+
 static bool cut_init(cut *c, context *ctx, const context_request *request)
 {
     string_map calls;
@@ -52,13 +67,13 @@ static bool cut_init(cut *c, context *ctx, const context_request *request)
     c->all = arena_zeros(ctx->memory, c->count + 1, sizeof(context_message *));
     c->earliest_call = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->earliest_call));
     c->offsets = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->offsets));
-    if (c->all == NULL || c->earliest_call == NULL || c->offsets == NULL ||
+    c->counted = arena_zeros(ctx->memory, c->count + 1, sizeof(*c->counted));
+    if (c->all == NULL || c->earliest_call == NULL || c->offsets == NULL || c->counted == NULL ||
         !string_map_init(&calls, c->count / 2, ctx->memory))
         return false;
     for (context_message *at = ctx->list.first; at != NULL; at = at->next, i++) {
         c->all[i] = at;
-        if (!at->is_kept)
-            c->last = i;
+        count_message(c, i, request->format);
         c->earliest_call[i] = index_of_call(c, &calls, i);
     }
     for (i = c->count; i-- > 1;) {
@@ -69,7 +84,7 @@ static bool cut_init(cut *c, context *ctx, const context_request *request)
 }
 
 /* True if a context may begin with message `i`: no later result has its call before `i`, and at
- * least one message is left that is not always kept. */
+ * least one written message is left that is not always kept. */
 static bool may_begin(const cut *c, size_t i)
 {
     return i == 0 || (i <= c->last && c->last < c->count && c->earliest_call[i] >= i);
@@ -96,12 +111,13 @@ static size_t find_start(const cut *c, size_t from)
 
     for (size_t i = 0; i < c->count; i++) {
         size_t rest = c->offsets[c->count] - c->offsets[i];
-        if (i >= from && may_begin(c, i) && kept + c->count - i <= c->limit &&
+        size_t rest_count = c->counted[c->count] - c->counted[i];
+        if (i >= from && may_begin(c, i) && kept + rest_count <= c->limit &&
             kept_bytes + rest <= c->bytes)
             return i;
         if (!c->all[i]->is_kept)
             continue;
-        kept++;
+        kept += c->counted[i + 1] - c->counted[i];
         kept_bytes += c->offsets[i + 1] - c->offsets[i];
     }
     return c->count;

@@ -167,31 +167,52 @@ static bool is_unknown_block(const known_member *table, scan_value object)
     return true;
 }
 
-static bool check_value(session_misspelling *out, scan_walk *walk, const known_member *table);
+/* The state of a check. */
+typedef struct member_check {
+    session_misspelling *out;
+    unsigned names_left; /* number of unknown names that may still be compared with known ones */
+} member_check;
+
+static bool check_value(member_check *c, scan_walk *walk, const known_member *table);
+
+/* Returns the member of the tables that an unknown name probably means, or NULL. */
+static const char *meant_member(member_check *c, slice name, const known_member *table,
+                                const known_member *more)
+{
+    const char *meant;
+
+    if (c->names_left == 0)
+        return NULL;
+    c->names_left--;
+    meant = find_similar(table, name);
+    return meant == NULL && more != NULL ? find_similar(more, name) : meant;
+}
 
 /* Checks the members of the object at the current position of a walk, and moves the walk past the
  * object. `more` is a second table, or NULL. The tables limit the depth of the recursion. */
-static bool check_object(session_misspelling *out, scan_walk *walk, const known_member *table,
+static bool check_object(member_check *c, scan_walk *walk, const known_member *table,
                          const known_member *more)
 {
-    const scan_value object = {SCAN_OBJECT, {walk->at, (size_t)(walk->end - walk->at)}};
+    scan_value object = {SCAN_OBJECT, {walk->at, (size_t)(walk->end - walk->at)}};
     scan_walk inner = scan_into(walk);
     slice key;
 
+    if (is_unknown_block(table, object)) {
+        scan_take(walk, &object);
+        return false;
+    }
     while (scan_to_member(&inner, &key)) {
         const known_member *known = find_known(table, key);
         if (known == NULL && more != NULL)
             known = find_known(more, key);
         if (known == NULL) {
-            const char *meant = find_similar(table, scan_inside(key));
-            if (meant == NULL && more != NULL)
-                meant = find_similar(more, scan_inside(key));
-            if (meant != NULL && !is_unknown_block(table, object)) {
-                *out = (session_misspelling){scan_inside(key), meant};
+            const char *meant = meant_member(c, scan_inside(key), table, more);
+            if (meant != NULL) {
+                *c->out = (session_misspelling){scan_inside(key), meant};
                 return true;
             }
         }
-        if (check_value(out, &inner, known == NULL ? NULL : known->inside))
+        if (check_value(c, &inner, known == NULL ? NULL : known->inside))
             return true;
     }
     scan_leave(walk, &inner);
@@ -200,13 +221,13 @@ static bool check_object(session_misspelling *out, scan_walk *walk, const known_
 
 /* Checks an object, or the objects of a list. Any other value, and a value without a table, is only
  * passed. */
-static bool check_value(session_misspelling *out, scan_walk *walk, const known_member *table)
+static bool check_value(member_check *c, scan_walk *walk, const known_member *table)
 {
     bool has_any = table != NULL && walk->at < walk->end;
     scan_value passed;
 
     if (has_any && *walk->at == '{')
-        return check_object(out, walk, table, NULL);
+        return check_object(c, walk, table, NULL);
     if (!has_any || *walk->at != '[') {
         scan_take(walk, &passed);
         return false;
@@ -214,7 +235,7 @@ static bool check_value(session_misspelling *out, scan_walk *walk, const known_m
     scan_walk inner = scan_into(walk);
     while (scan_to_element(&inner)) {
         if (*inner.at == '{') {
-            if (check_object(out, &inner, table, NULL))
+            if (check_object(c, &inner, table, NULL))
                 return true;
         } else if (!scan_take(&inner, &passed)) {
             break; /* the end of the list */
@@ -229,6 +250,7 @@ bool session_entry_misspelt(session_misspelling *out, scan_value entry)
     scan_value type = scan_find(entry, "type");
     session_kind kind = session_kind_named(scan_string_inside(type));
     scan_walk walk = {entry.text.ptr, entry.text.ptr + entry.text.len};
+    member_check check = {out, SESSION_NAMES_COMPARED_MAX};
 
-    return entry.kind == SCAN_OBJECT && check_object(out, &walk, COMMON, MEMBERS_OF_KIND[kind]);
+    return entry.kind == SCAN_OBJECT && check_object(&check, &walk, COMMON, MEMBERS_OF_KIND[kind]);
 }

@@ -10,6 +10,10 @@
  * short names such as "id", "text" and "data" have many neighbours. */
 enum { SESSION_MEMBER_LETTERS_MIN = 5 };
 
+/* The check compares at most this number of unknown names of an entry: each one costs about 20 edit
+ * distances. */
+enum { SESSION_NAMES_COMPARED_MAX = 1000 };
+
 typedef struct session_misspelling {
     slice given;       /* the inside of the member's name, as it is in the JSON */
     const char *meant; /* the known member */

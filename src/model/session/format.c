@@ -184,19 +184,26 @@ void context_end_message(context_writer *w)
 
 /* --- system text --- */
 
+static bool has_text(const context_writer *w, const context_message *message)
+{
+    const context_part *part = message->parts;
+
+    while (part != NULL && (part->kind != CONTEXT_TEXT || context_is_empty(w, part)))
+        part = part->next;
+    return part != NULL;
+}
+
 static void put_system(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->system;
-    bool has_text = false;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
         context_put_text(w, out, part->text);
-        has_text = true;
     }
-    if (!has_text && w->repairs_text)
+    if (w->repairs_text && !has_text(w, message))
         context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
 }
 
@@ -213,17 +220,35 @@ void context_write_system(context_writer *w)
 
 /* --- contexts --- */
 
-/* If `offsets` is not NULL, writes no digests, and stores the bytes before each message there. */
-static bool write_context(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+static context_writer writer_of(context_output *out, context *ctx, cardbox_format format)
 {
-    context_writer w = {
+    return (context_writer){
         .out = out,
         .ctx = ctx,
-        .offsets = offsets,
         .repairs_text = ctx->is_repaired,
         .drops_blank = ctx->is_repaired && format != CARDBOX_FORMAT_MESSAGES,
     };
+}
 
+bool context_leaves_out(context *ctx, cardbox_format format, const context_message *message)
+{
+    context_writer w = writer_of(NULL, ctx, format);
+
+    if (format == CARDBOX_FORMAT_ENTRIES || message->role == CONTEXT_RESULT)
+        return false;
+    if (format == CARDBOX_FORMAT_OPENAI)
+        return context_openai_leaves_out(&w, message);
+    if (message->role == CONTEXT_SYSTEM)
+        return !has_text(&w, message);
+    return format == CARDBOX_FORMAT_ANTHROPIC && context_anthropic_leaves_out(&w, message);
+}
+
+/* If `offsets` is not NULL, writes no digests, and stores the bytes before each message there. */
+static bool write_context(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+{
+    context_writer w = writer_of(out, ctx, format);
+
+    w.offsets = offsets;
     *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
     buf_char(&out->messages, '[');
     if (format == CARDBOX_FORMAT_OPENAI)

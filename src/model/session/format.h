@@ -63,6 +63,15 @@ bool context_is_blank(context_text text);
  * other writer leaves out no parts for this reason. */
 bool context_is_empty(const context_writer *w, const context_part *part);
 
+/* Returns true if a format writes nothing for a message, because the message has no content for it.
+ * In a repaired context, writing adds CONTEXT_EMPTY_MESSAGE for such a message. */
+bool context_leaves_out(context *ctx, cardbox_format format, const context_message *message);
+
+/* context_leaves_out() for one format. context_anthropic_leaves_out() is not for system messages.
+ */
+bool context_openai_leaves_out(const context_writer *w, const context_message *message);
+bool context_anthropic_leaves_out(context_writer *w, const context_message *message);
+
 /* Appends the texts of a message as one JSON string to the messages, with `between`, the inside of
  * a JSON string, between two texts. The first text is the status of a failed result, if the message
  * has one: the formats that call this have no mark for failures. */

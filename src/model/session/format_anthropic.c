@@ -160,6 +160,13 @@ static const context_part *last_sent(const turns *t, const context_message *mess
     return last;
 }
 
+bool context_anthropic_leaves_out(context_writer *w, const context_message *message)
+{
+    turns t = {.w = w};
+
+    return last_sent(&t, message) == NULL;
+}
+
 static void put_part(turns *t, buf *out, const context_message *message, const context_part *part)
 {
     bool is_cut = message->role == CONTEXT_ASSISTANT && t->w->repairs_text;

@@ -176,15 +176,14 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Returns false if a message must be left out: in a repaired context, a message without content for
- * the chat completions API. */
-static bool has_content(const context_writer *w, const context_message *message)
+/* Only in a repaired context, messages without content are left out. */
+bool context_openai_leaves_out(const context_writer *w, const context_message *message)
 {
     part_counts counts = count_parts(w, message);
 
-    return !w->repairs_text || counts.of[CONTEXT_TEXT] > 0 ||
-           (message->role == CONTEXT_ASSISTANT && counts.of[CONTEXT_CALL] > 0) ||
-           (message->role == CONTEXT_USER && counts.of[CONTEXT_IMAGE] > 0);
+    return w->repairs_text && counts.of[CONTEXT_TEXT] == 0 &&
+           (message->role != CONTEXT_ASSISTANT || counts.of[CONTEXT_CALL] == 0) &&
+           (message->role != CONTEXT_USER || counts.of[CONTEXT_IMAGE] == 0);
 }
 
 void context_write_openai(context_writer *w)
@@ -197,7 +196,7 @@ void context_write_openai(context_writer *w)
             continue;
         }
         context_mark(w);
-        if (!has_content(w, at))
+        if (context_openai_leaves_out(w, at))
             context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);

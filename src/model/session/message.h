@@ -148,7 +148,7 @@ typedef struct context_block {
 
 /* Reads the next block of a list, which scan_enter has begun. False: there are no more blocks. An
  * image is supported in messages of users and results, if it is base64 of a known MIME type, or has
- * an http or https URL. */
+ * an http or https URL. White space and control characters in the URL are not supported. */
 bool context_next_block(context_block *out, scan_walk *walk, context_role role);
 
 /* Adds content: the elements of an array as blocks, or any other value as a text. A block that

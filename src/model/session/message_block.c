@@ -3,6 +3,7 @@
  * also have the formats of OpenAI's and Anthropic's APIs.
  */
 #include "model/session/message.h"
+#include "model/content/class.h"
 
 /* The members of blocks of all types. One pass over a block reads all of its members. */
 enum {
@@ -27,6 +28,56 @@ enum {
 static const char *const MIME_TYPES[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
 enum { MIME_TYPE_COUNT = sizeof(MIME_TYPES) / sizeof(MIME_TYPES[0]) };
 
+static bool is_base64_digit(uint32_t code)
+{
+    /* One bit for each ASCII character: 0 to 63, 64 to 127. */
+    static const uint64_t DIGITS[] = {0x03FF880000000000, 0x07FFFFFE07FFFFFE};
+
+    return code < 128 && (DIGITS[code >> 6] >> (code & 63) & 1) != 0;
+}
+
+/* Removes the first character of the inside of a JSON string, and returns it. Bytes of characters
+ * that are not ASCII are returned one by one. */
+static uint32_t next_byte_or_escape(slice *rest)
+{
+    if (rest->ptr[0] == '\\')
+        return content_next_char(rest);
+    uint32_t code = (unsigned char)rest->ptr[0];
+    *rest = (slice){rest->ptr + 1, rest->len - 1};
+    return code;
+}
+
+/* Returns true if the inside of a JSON string is base64 with padding, of at least one byte. */
+static bool is_base64(slice inside)
+{
+    size_t digits = 0, padding = 0;
+
+    while (inside.len > 0) {
+        uint32_t code = next_byte_or_escape(&inside);
+        if (code == '=')
+            padding++;
+        else if (padding == 0 && is_base64_digit(code))
+            digits++;
+        else
+            return false;
+    }
+    return digits > 0 && padding <= 2 && (digits + padding) % 4 == 0;
+}
+
+/* Returns true if the inside of a JSON string has white space or a control character. */
+static bool has_space_or_control(slice inside)
+{
+    while (inside.len > 0) {
+        const char *from = inside.ptr;
+        uint32_t code = content_next_char(&inside);
+        if (code <= ' ' || (code >= 0x7F && code < 0xA0))
+            return true;
+        if (code >= 0xA0 && content_trim((slice){from, (size_t)(inside.ptr - from)}).len == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool set_data(context_part *out, scan_value mime, scan_value data)
 {
     out->data = scan_string_inside(data);
@@ -34,7 +85,7 @@ static bool set_data(context_part *out, scan_value mime, scan_value data)
         if (session_string_is(mime, MIME_TYPES[i]))
             out->mime = slice_of(MIME_TYPES[i]);
     }
-    return out->data.len > 0 && out->mime.len > 0;
+    return out->mime.len > 0 && is_base64(out->data);
 }
 
 /* Removes `text` from the start of `inside`, the inside of a JSON string, in which an escape may
@@ -54,14 +105,15 @@ static bool skip_text(slice *inside, const char *text)
 }
 
 /* Sets the image of a URL: the MIME type and the data of a data: URL with base64, or an http or
- * https URL as it is. Returns false for other URLs. */
+ * https URL as it is. Returns false for other URLs, and for an http or https URL with white space
+ * or control characters. */
 static bool set_url(context_part *out, scan_value url)
 {
     slice inside = scan_string_inside(url), rest = inside;
 
     if (skip_text(&rest, "https://") || skip_text(&rest, "http://")) {
         out->url = inside;
-        return rest.len > 0;
+        return rest.len > 0 && !has_space_or_control(rest);
     }
     if (!skip_text(&rest, "data:"))
         return false;
@@ -71,7 +123,7 @@ static bool set_url(context_part *out, scan_value url)
             continue;
         out->mime = slice_of(MIME_TYPES[i]);
         out->data = data;
-        return data.len > 0;
+        return is_base64(data);
     }
     return false;
 }

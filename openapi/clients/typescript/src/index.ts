@@ -270,7 +270,7 @@ const DIALECT_OF_TYPE: Partial<Record<NewEntry["type"], "plain" | "pi">> = {
 
 /**
  * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
- * ids and times are added as the server does.
+ * ids and times are added. If the dialect is not known, no time is added.
  */
 function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
     if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
@@ -415,7 +415,8 @@ export class Abilities extends Resource {
     /** Calls any ability, such as a registered one, without checks of its types. */
     callRegistered(name: string, input: object, options: CallOptions = {}): Promise<Record<string, unknown>> {
         const { callerId, callId, repeat, ...request } = options;
-        const safe = repeat ?? (READING.test(name) || /^ldg:\w+:save$/.test(name) || "idempotency_key" in input);
+        const { idempotency_key: key = null } = input as { idempotency_key?: unknown };
+        const safe = repeat ?? (READING.test(name) || /^ldg:\w+:save$/.test(name) || key !== null);
         const headers = { "X-Caller-Id": callerId, "X-Call-Id": callId };
         return this.write([name], { method: "POST", json: input, headers }, request, safe);
     }

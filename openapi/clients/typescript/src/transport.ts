@@ -206,9 +206,10 @@ export class Transport {
         for (const [name, value] of Object.entries(call.query ?? {}))
             for (const one of Array.isArray(value) ? value : [value])
                 if (one !== undefined && one !== null) query.append(name, String(one));
-        const path = call.path.map((segment) => encodeURIComponent(segment).replace(/^\.{1,2}$/, (dots) => dots.replace(/\./g, "%2E")));
+        const dots = call.path.find((segment) => segment === "." || segment === ".."); // fetch takes also %2E%2E for the parent
+        if (dots !== undefined) throw new TypeError(`not an id that fetch can send in a path: "${dots}"`);
         const text = query.toString();
-        return `${this.#base}/${path.join("/")}${text && `?${text}`}`;
+        return `${this.#base}/${call.path.map(encodeURIComponent).join("/")}${text && `?${text}`}`;
     }
 
     #init(call: Call<unknown>, signal: AbortSignal): RequestInit {
@@ -224,10 +225,11 @@ export class Transport {
     /** One try: returns a response with a good status. */
     async #try(call: Call<unknown>): Promise<Opened> {
         call.options?.signal?.throwIfAborted();
+        const url = this.#url(call);
         const deadline = new Deadline(call.options?.timeoutMs ?? this.#options.timeoutMs ?? 30_000, call.options?.signal);
         try {
             const send = this.#options.fetch ?? globalThis.fetch;
-            const response = await send(this.#url(call), this.#init(call, deadline.controller.signal));
+            const response = await send(url, this.#init(call, deadline.controller.signal));
             if (response.ok && call.stream) {
                 deadline.stop();
                 return { response, text: "", deadline };
