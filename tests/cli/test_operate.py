@@ -28,7 +28,7 @@ def findings(dsn, status=0):
 
 
 def durable():
-    """A database of a cluster that loses nothing, as the shared one does for speed."""
+    """A database of a cluster that loses nothing, as the shared one does for speed. No other test makes roles in it."""
     if not hasattr(durable, "postgres"):
         durable.postgres = Postgres("fsync=on", "full_page_writes=on")
     return durable.postgres.database()
@@ -59,7 +59,7 @@ def test_is_as_wide_as_the_terminal():
 
 
 def test_superuser():
-    dsn = Postgres.shared().database()
+    dsn = durable()
     found = findings(as_role(dsn, "postgres"))
     assert {found[check][0] for check in ("role", "isolation")} == {"warning"}, found
     assert "is a superuser" in found["role"][1] and "only a member of cardbox_service" in found["role"][1]
@@ -119,7 +119,7 @@ def test_roles_that_may_act_as_the_writer():
 
 
 def test_roles_with_too_many_rights_in_dev():
-    dsn = Postgres.shared().database()
+    dsn = durable()
     psql(dsn, f"ALTER DATABASE {dsn.split('dbname=')[1]} SET cardbox.dev = on")
     for name, result in (("postgres", "warning"), ("cardbox", "ok")):
         found = findings(as_role(dsn, name))
