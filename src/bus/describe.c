@@ -32,7 +32,7 @@ ability_view view_row(const store_rows *rows, int row)
 
 static size_t module_len(const ability_view *view)
 {
-    const char *colon = memchr(view->id.ptr, ':', view->id.len);
+    const char *colon = view->id.ptr == NULL ? NULL : memchr(view->id.ptr, ':', view->id.len);
     return colon == NULL ? view->id.len : (size_t)(colon - view->id.ptr);
 }
 

@@ -296,6 +296,8 @@ cardbox_status box_context_answer(buf *out, const store_rows *rows,
     arena own = ARENA_BESIDE(memory);
     cardbox_status status = box_context_boxes(&boxes, rows, request, &own, err);
 
+    if (status == CARDBOX_OK && boxes == NULL)
+        status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = box_context_of(&ctx, boxes, request, &own, err);
     if (status == CARDBOX_OK && !box_context_head(out, boxes, request, &own))
