@@ -1,7 +1,6 @@
 -- create_and_append: appends entries to a session, and creates the session if it does not exist. If the append to a new
 -- session fails, no session is created. The parameters, except the two below, and the outcomes are those of
--- append_entries(). If the session does not exist after the call, the version is 0 or
--- NULL.
+-- append_entries(). If the session does not exist after the call, the version is 0 or NULL.
 --   new_dialect  Dialect of the new session, or NULL. If the session exists and has another dialect, the outcome is
 --                other_dialect.
 --   new_header   Header of the new session, or NULL.

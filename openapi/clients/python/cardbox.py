@@ -450,7 +450,7 @@ class Cards(_Resource):
 
     def add(self, card: Union[Json, Sequence[Json]], *, strict: Optional[bool] = None, sealed: Optional[bool] = None,
             restore: Optional[bool] = None) -> Json:
-        """Adds one card, or up to 1,000 cards of which all are added or none. A card without a card_id gets a new UUIDv7."""
+        """Adds one card, or up to 1,000 cards: all of them, or none. A card without a card_id gets a new UUIDv7."""
         how = _given(strict=strict, sealed=sealed, restore=restore)
 
         def identified(one: Json) -> Json:
@@ -612,7 +612,7 @@ class Session(_Resource):
 
     def append(self, entries: Union[Json, Sequence[Json]], *, create: Optional[str] = None, key: Optional[str] = None,
                expected_version: Optional[int] = None) -> Json:
-        """Appends one entry, or up to 1,000 entries of which all are stored or none.
+        """Appends one entry, or up to 1,000 entries: all of them, or none.
 
         `create` is the dialect of the session, `plain` or `pi`. If the session is missing, it is created. An entry
         without an id gets an id and a time.

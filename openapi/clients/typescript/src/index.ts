@@ -104,7 +104,7 @@ export class Project extends Resource {
 
 /** The cards of a project. */
 export class Cards extends Resource {
-    /** Adds one card, or up to 1,000 cards of which all are added or none. A card without a `card_id` gets a new UUIDv7. */
+    /** Adds one card, or up to 1,000 cards: all of them, or none. A card without a `card_id` gets a new UUIDv7. */
     add(card: NewCard, how?: AddOptions, options?: RequestOptions): Promise<Extract<Answer<"addCards">, { card_id: string }>>;
     add(cards: readonly NewCard[], how?: AddOptions, options?: RequestOptions): Promise<Extract<Answer<"addCards">, { cards: unknown }>>;
     add(given: NewCard | readonly NewCard[], how: AddOptions = {}, options?: RequestOptions): Promise<any> {
@@ -303,7 +303,7 @@ export class Session extends Resource {
     }
 
     /**
-     * Appends one entry, or up to 1,000 entries of which all are stored or none. An entry without an id gets an id and a time.
+     * Appends one entry, or up to 1,000 entries: all of them, or none. An entry without an id gets an id and a time.
      *
      * To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same content is
      * `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids KEY:0, KEY:1 and so
