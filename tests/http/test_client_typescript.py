@@ -55,7 +55,7 @@ def test_areas():
 
 
 def test_killed_server_in_the_middle_of_turns():
-    names, turns = [f"typescript-{number}" for number in range(8)], 25
+    names, turns = [f"typescript-{number}" for number in range(8)], 60
     compiled = programs()
     killed_server = client_test.KilledServer()
     done = client_test.run_node(os.path.join(compiled, "turns.js"), *names, env={**os.environ, "CARDBOX_URL": killed_server.url, "TURNS": str(turns)})

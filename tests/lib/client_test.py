@@ -159,7 +159,10 @@ class KilledServer:
         self.thread.start()
 
     def _run(self):
-        while self.kills < 5 and not self.stopping.wait(0.3):
+        while self.kills < 5:
+            self.server.await_ready()
+            if self.stopping.wait(0.04):  # short, so that the clients have not finished
+                return
             self.server.kill()
             self.kills += 1
             self.server = Server(dsn(), port=self.port)
