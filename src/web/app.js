@@ -5,8 +5,9 @@ import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
 import { showBoxContext } from './context.js';
+import { addKeys, pageKeys, showHelp } from './keys.js';
 import { listBoxes, searchCards } from './lists.js';
-import { go, link, place } from './place.js';
+import { entitle, go, link, place } from './place.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
 
@@ -45,6 +46,7 @@ function leaveMain() {
   leave = new AbortController();
   main.classList.remove('in-the-past');
   main.removeAttribute('aria-busy');
+  pageKeys({});
 }
 
 function welcome() {
@@ -151,7 +153,7 @@ function show(before = null) {
   document.body.dataset.view = here.project ? here.view : 'none';
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
-  document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
+  entitle();
   showPanel(here, before);
   if (!here.project) return welcome();
   $('to-cards').href = link({ project: here.project, view: 'cards' });
@@ -182,6 +184,8 @@ $('to-boxes').addEventListener('click', () => {
 });
 
 $('panel-close').addEventListener('click', () => go(withoutPanel(place())));
+
+addKeys({ '?': ['this help', () => showHelp($('help-dialog'))] });
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !panel.hidden && !document.querySelector('dialog[open]'))

@@ -45,3 +45,8 @@ export function go(to) {
 export function revise(to) {
   history.replaceState(null, '', link(to));
 }
+
+/** Names what is shown in the browser's title: parts such as a session's name, the nearest first. */
+export function entitle(...parts) {
+  document.title = [...parts, place().project, 'CardBox'].filter(Boolean).join(' · ');
+}
