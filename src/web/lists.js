@@ -35,9 +35,9 @@ export async function paged(into, load, draw, empty) {
  * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
 export function row({ href, text, id, facts = [], actions = [], props = {} }) {
   return el('div', { ...props, class: 'row' },
-    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'row-name' }),
+    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'whole' }),
       el('div', { class: 'faint row-facts' }, facts)),
-    actions.length > 0 ? el('div', { class: 'row-actions' }, actions) : null);
+    actions.length > 0 ? el('span', { class: 'actions' }, actions) : null);
 }
 
 /** A project without boxes: what else it has. */
