@@ -10,12 +10,12 @@
 #include "base/arena.h"
 
 enum {
-    SEARCH_TEXT_CHARS = 65536,   /* characters of the JSON of a content that are searchable */
-    SEARCH_QUERY_BYTES = 1024,   /* maximum length of a query */
-    SEARCH_QUERY_RUNS = 32,      /* maximum number of runs of a query */
-    SEARCH_QUERY_TERMS = 32,     /* maximum number of terms that are looked up for a query */
-    SEARCH_SNIPPET_CHARS = 240,  /* maximum length of a snippet */
-    SEARCH_SNIPPET_BEFORE = 60   /* characters of a snippet before the first match */
+    SEARCH_TEXT_CHARS = 65536,  /* characters of the JSON of a content that are searchable */
+    SEARCH_QUERY_BYTES = 1024,  /* maximum length of a query */
+    SEARCH_QUERY_RUNS = 32,     /* maximum number of runs of a query */
+    SEARCH_QUERY_TERMS = 32,    /* maximum number of terms that are looked up for a query */
+    SEARCH_SNIPPET_CHARS = 240, /* maximum length of a snippet */
+    SEARCH_SNIPPET_BEFORE = 60  /* characters of a snippet before the first match */
 };
 
 /* Appends the searchable text of a JSON value to `out`: names of members, strings and numbers,
