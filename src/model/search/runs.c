@@ -69,7 +69,7 @@ static void split_before_last(run_state *s, size_t at)
 {
     size_t len = s->len;
 
-    if (s->last_at == s->start)
+    if (s->last_at <= s->start)
         return;
     s->len = s->last_at;
     s->to = s->last;
@@ -87,7 +87,7 @@ static void split_before(run_state *s, char_kind kind, size_t at, bool joined)
     if (joined || before == CHAR_OTHER || kind == CHAR_CJK || before == CHAR_CJK ||
         (kind == CHAR_DIGIT) != (before == CHAR_DIGIT))
         begin_word(s, at);
-    else if (before == CHAR_LOWER && kind == CHAR_UPPER)
+    else if (before != CHAR_UPPER && kind == CHAR_UPPER)
         begin_piece(s, at);
     else if (before == CHAR_UPPER && kind == CHAR_LOWER)
         split_before_last(s, at);

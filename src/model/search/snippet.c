@@ -71,20 +71,23 @@ typedef struct snippet_copy {
     size_t match_end; /* bytes of the text where the last match ends; 0: it has ended */
 } snippet_copy;
 
-/* Begins and ends the matches that do so before byte `at` of the text. */
-static void mark_matches(snippet_copy *c, size_t at)
+/* Ends the match that is being copied, if it ends before byte `at` of the text. */
+static void end_match(snippet_copy *c, size_t at)
 {
-    search_snippet *out = c->out;
+    if (c->match_end == 0 || at < c->match_end)
+        return;
+    c->out->offsets[c->out->count - 1].to = c->chars;
+    c->match_end = 0;
+}
 
-    if (c->match_end != 0 && at >= c->match_end) {
-        out->offsets[out->count - 1].to = c->chars;
-        c->match_end = 0;
-    }
+/* Begins the matches at byte `at` of the text. Matches that overlap become one. */
+static void begin_matches(snippet_copy *c, size_t at)
+{
     for (; c->next < c->end && c->next->from <= at; c->next++) {
         if (c->next->to <= at)
             continue;
         if (c->match_end == 0)
-            out->offsets[out->count++] = (search_range){c->chars, c->chars};
+            c->out->offsets[c->out->count++] = (search_range){c->chars, c->chars};
         if (c->next->to > c->match_end)
             c->match_end = c->next->to;
     }
@@ -113,7 +116,7 @@ static void copy_text(snippet_copy *c, slice text, size_t at)
     search_char ch;
 
     for (; (ch = search_char_at(text, at)).len > 0; at += ch.len) {
-        mark_matches(c, at);
+        end_match(c, at);
         if (ch.kind == CHAR_SPACE) {
             spaced = c->chars > 0;
             continue;
@@ -123,6 +126,7 @@ static void copy_text(snippet_copy *c, slice text, size_t at)
         if (spaced)
             copy_char(c, space, " ");
         spaced = false;
+        begin_matches(c, at);
         copy_char(c, ch, text.ptr + at);
     }
     if (c->match_end != 0)

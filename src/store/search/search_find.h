@@ -17,12 +17,16 @@ typedef struct search_find {
     slice type, role, session_id, task_id;
     bool has_after, has_before;
     int64_t after_micros, before_micros; /* limits of created_at, both exclusive */
-    list_cursor from;                    /* read with list_cursor_read */
+    list_cursor from;                    /* read with search_cursor_read */
     int64_t limit; /* maximum number of hits of the page; the statement may return one row more */
 } search_find;
 
 /* Appends the parameters. `memory` is for the terms. If it fails, `p` has failed too. */
 void search_find_params(params *p, const search_find *find, arena *memory);
+
+/* Reads a cursor of a page of hits. Returns false if the text is malformed, or if the arena has
+ * failed. */
+bool search_cursor_read(list_cursor *out, slice text, arena *memory);
 
 /* A document that was read from a row. Its slices point into the rows; a NULL column is {NULL, 0}.
  * `type` and `role` are texts, not JSON. */
@@ -33,7 +37,7 @@ typedef struct search_row {
     slice task_id;    /* of a message */
     slice type, role;
     int64_t created_micros;
-    slice content;    /* the first CARDBOX_SEARCH_TEXT_MAX characters of the JSON */
+    slice content;    /* the first SEARCH_TEXT_CHARS characters of the JSON */
     slice tool_calls; /* likewise */
 } search_row;
 
