@@ -133,13 +133,15 @@ static void add_hit(result *hits, const search_row *row, const search_snippet *s
 
 static void add_rows(result *hits, const store_rows *rows, int count, const search_find *find)
 {
+    buf text = BUF_INIT(0);
     for (int i = 0; i < count && !hits->memory.failed; i++) {
         search_row row;
         search_snippet snippet;
         search_row_read(&row, rows, i);
-        if (search_row_match(&snippet, &row, find->query, &hits->memory))
+        if (search_row_match(&snippet, &row, find->query, &text, &hits->memory))
             add_hit(hits, &row, &snippet);
     }
+    buf_free(&text);
 }
 
 /* Reads hits until the page is full or there are no more. That may need several statements, because
@@ -157,7 +159,7 @@ static cardbox_status fill_page(result *hits, cardbox *db, search_find *find, ar
         cardbox_status status = client_run(db, STATEMENT_search_find, &p, RUN_AGAIN, &rows, err);
         if (status != CARDBOX_OK)
             return status;
-        search_page_read(&page, rows, find, &hits->memory);
+        search_page_read(&page, rows, find->limit, &hits->memory);
         add_rows(hits, rows, page.count, find);
         rows_free(rows);
         hits->cursor = page.next;

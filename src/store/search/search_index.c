@@ -4,13 +4,14 @@
  */
 #include "store/search/search_index.h"
 
+#include "base/errors.h"
 #include "base/isotime.h"
 #include "store/client/client.h"
 #include "store/search/search_terms.h"
 
 enum {
-    BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
-    SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
+    BATCH = 100,           /* rows of a batch: the server waits for the batch when it stops */
+    SINGLES = 2 * BATCH,   /* batches of a single row after a failure */
     TERM_BYTES = 256 << 20 /* limit of the terms of a batch; a text of two bytes has one term */
 };
 
@@ -38,8 +39,8 @@ typedef struct document {
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;   /* int64_t of all documents */
-    buf text;    /* of one document */
+    buf terms;    /* int64_t of all documents */
+    buf text;     /* of one document */
     arena memory; /* for one document */
 } batch;
 
