@@ -4,6 +4,7 @@
  */
 #include "store/search/search_index.h"
 
+#include "base/errors.h"
 #include "base/isotime.h"
 #include "store/client/client.h"
 #include "store/search/search_terms.h"
@@ -11,7 +12,9 @@
 enum {
     BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
     SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
-    TERM_BYTES = 256 << 20 /* limit of the terms of a batch; a text of two bytes has one term */
+    /* a document after this number of terms is left to a later batch */
+    TERMS_MOST = 100000,
+    TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */
 };
 
 /* Columns of search_take. */
@@ -31,8 +34,8 @@ enum {
 
 typedef struct document {
     slice tenant, session_id, id, kind, task_id;
-    int64_t created_micros;
-    int64_t terms_before, terms_end; /* indexes in the terms of the batch */
+    int64_t created_micros, queued_micros;
+    int64_t terms_before, terms_end; /* indexes in the terms of the batch; end -1: queued again */
 } document;
 
 typedef struct batch {
@@ -109,8 +112,13 @@ static bool read_documents(batch *b, const store_rows *rows)
             .id = rows_text(rows, row, COL_ID),
             .kind = rows_text(rows, row, COL_KIND),
             .task_id = rows_text(rows, row, COL_TASK),
+            .queued_micros = rows_micros(rows, row, COL_QUEUED),
             .terms_before = (int64_t)(b->terms.len / sizeof(int64_t)),
         };
+        if (d->terms_before > TERMS_MOST) {
+            d->terms_end = -1;
+            continue;
+        }
         if (d->kind.ptr != NULL) {
             d->created_micros = created_micros(rows, row, d);
             if (!add_terms(b, rows, row, d))
@@ -130,6 +138,7 @@ static void put_documents(params *p, const batch *b)
     params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, kind));
     params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, task_id));
     params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, created_micros));
+    params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, queued_micros));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_before));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_end));
     params_column(p, PARAMS_INT8, b->terms.data, b->terms.len / sizeof(int64_t), sizeof(int64_t),
@@ -158,6 +167,8 @@ static void note_rows(search_batch *out, search_indexer *indexer, const store_ro
         int64_t queued = rows_micros(rows, row, COL_QUEUED);
         if (row == 0 || queued < out->oldest_micros)
             out->oldest_micros = queued;
+        if (row == 0 || queued > out->newest_micros)
+            out->newest_micros = queued;
     }
     if (out->rows == 0)
         return;
@@ -185,6 +196,7 @@ static cardbox_status run_batch(search_batch *out, search_indexer *indexer, card
         note_rows(out, indexer, rows);
     if (status == CARDBOX_OK && stores && rows_count(rows) > 0)
         status = store_documents(rows, tx, err);
+    out->is_full = out->rows >= most / 2;
     if (status == CARDBOX_OK)
         status = cardbox_commit(tx, err);
     else
