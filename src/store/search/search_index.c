@@ -10,17 +10,11 @@
 #include "store/search/search_terms.h"
 
 enum {
-<<<<<<< HEAD
-    BATCH = 100,           /* rows of a batch: the server waits for the batch when it stops */
-    SINGLES = 2 * BATCH,   /* batches of a single row after a failure */
-    TERM_BYTES = 256 << 20 /* limit of the terms of a batch; a text of two bytes has one term */
-=======
     BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
     SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
     /* a document after this number of terms is left to a later batch */
     TERMS_MOST = 100000,
     TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */
->>>>>>> sql20
 };
 
 /* Columns of search_take. */
@@ -47,8 +41,8 @@ typedef struct document {
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;    /* int64_t of all documents */
-    buf text;     /* of one document */
+    buf terms;   /* int64_t of all documents */
+    buf text;    /* of one document */
     arena memory; /* for one document */
 } batch;
 
