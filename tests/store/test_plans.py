@@ -102,7 +102,7 @@ EXAMPLES = {
                    list_cards(type_="'tool.call'", metadata="'{\"no\": \"such\"}'")],
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
     "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
-    "projects_list": ["NULL, 3, 1000", "'tenant-1', 100, 10"],
+    "projects_list": ["NULL, 3, 1000, NULL", "'tenant-1', 100, 10, NULL", "NULL, 100, 10, ARRAY['tenant-1']"],
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],

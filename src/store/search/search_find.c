@@ -12,6 +12,8 @@
 /* Number of the newest documents that a search examines before it uses the GIN index. */
 enum { WALK = 2000 };
 
+const char *const SEARCH_KINDS[] = {"card", "message", "entry", NULL};
+
 /* Columns of search_find. */
 enum {
     COL_KIND,
@@ -34,7 +36,8 @@ static void put_terms(params *p, const search_find *find, arena *memory)
     const int64_t *terms = search_query_terms(find->query, find->tenant, &count, memory);
     const search_facts facts = {find->kind, find->type, find->role, find->session_id,
                                 find->task_id};
-    int64_t *all = terms == NULL ? NULL : search_terms_join(&count, find->tenant, terms, &facts, memory);
+    int64_t *all =
+        terms == NULL ? NULL : search_terms_join(&count, find->tenant, terms, &facts, memory);
     if (all == NULL) {
         p->bytes.failure = BUF_NOMEM;
         return;
@@ -108,6 +111,18 @@ static void add_hit(buf *out, const search_row *row, const search_snippet *snipp
     buf_text(out, "]}");
 }
 
+bool search_row_match(search_snippet *out, const search_row *row, const search_query *query,
+                      buf *text, arena *memory)
+{
+    buf_reset(text, SEARCH_DOCUMENT_BYTES);
+    text->max = SEARCH_DOCUMENT_BYTES;
+    search_text(text, row->content);
+    search_text(text, row->tool_calls);
+    if (!buf_ok(text))
+        memory->failed = true;
+    return !memory->failed && search_match(query, buf_as_slice(text), out, memory);
+}
+
 static const char *cursor_after(const store_rows *rows, int row, arena *memory)
 {
     char n[24];
@@ -115,29 +130,31 @@ static const char *cursor_after(const store_rows *rows, int row, arena *memory)
     return list_cursor_text(memory, rows_micros(rows, row, COL_CREATED), slice_of(n));
 }
 
+void search_page_read(search_page *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    *out = (search_page){.count = rows_count(rows)};
+    if (out->count > limit) {
+        out->count = (int)limit;
+        out->next = cursor_after(rows, out->count - 1, memory);
+    }
+}
+
 void search_page_json(buf *out, const store_rows *rows, const search_find *find, arena *memory)
 {
-    buf text = BUF_INIT(SEARCH_DOCUMENT_BYTES);
-    arena scratch = ARENA_BESIDE(memory);
-    int count = rows_count(rows), shown = count > find->limit ? (int)find->limit : count;
+    buf text = BUF_INIT(0);
+    search_page page;
+    search_page_read(&page, rows, find->limit, memory);
     buf_text(out, "{\"hits\":[");
-    for (int i = 0; i < shown; i++) {
+    for (int i = 0; i < page.count && !memory->failed; i++) {
         search_row row;
         search_snippet snippet;
         search_row_read(&row, rows, i);
-        buf_reset(&text, SEARCH_DOCUMENT_BYTES);
-        search_text(&text, row.content);
-        search_text(&text, row.tool_calls);
-        if (search_match(find->query, buf_as_slice(&text), &snippet, &scratch))
+        if (search_row_match(&snippet, &row, find->query, &text, memory))
             add_hit(out, &row, &snippet);
-        if (!buf_ok(&text) || scratch.failed)
-            memory->failed = true;
-        arena_reset(&scratch);
     }
     buf_free(&text);
     buf_char(out, ']');
-    buf_member_text(out, "cursor",
-                    slice_of(count > shown && shown > 0 ? cursor_after(rows, shown - 1, memory) : NULL));
+    buf_member_text(out, "cursor", slice_of(page.next));
     buf_char(out, '}');
     if (memory->failed)
         out->failure = BUF_NOMEM;

@@ -9,11 +9,14 @@
 #include "model/search/search.h"
 #include "store/client/list.h"
 
+/* The kinds of documents; NULL ends them. */
+extern const char *const SEARCH_KINDS[];
+
 /* A search. A filter with ptr NULL matches any document. */
 typedef struct search_find {
     slice tenant;
     const search_query *query;
-    slice kind; /* "card", "entry" or "message" */
+    slice kind; /* one of SEARCH_KINDS */
     slice type, role, session_id, task_id;
     bool has_after, has_before;
     int64_t after_micros, before_micros; /* limits of created_at, both exclusive */
@@ -42,6 +45,21 @@ typedef struct search_row {
 } search_row;
 
 void search_row_read(search_row *out, const store_rows *rows, int row);
+
+/* True if the text of a row matches the query. `out` gets the snippet, allocated in `memory`.
+ * False: the text does not match, or `memory` has failed. `text` is overwritten; the caller frees
+ * it after the last row. */
+bool search_row_match(search_snippet *out, const search_row *row, const search_query *query,
+                      buf *text, arena *memory);
+
+/* A page: the first `count` rows, and the cursor of the next page, allocated in `memory`. The
+ * cursor is NULL if there is no next page, or if `memory` has failed. */
+typedef struct search_page {
+    int count;
+    const char *next;
+} search_page;
+
+void search_page_read(search_page *out, const store_rows *rows, int64_t limit, arena *memory);
 
 /* Appends {"hits":[...],"cursor":...} of up to `find->limit` rows. A hit has the members kind, id,
  * session_id or task_id, type, role, created_at, snippet, offsets. A row whose text does not match
