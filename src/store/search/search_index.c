@@ -10,9 +10,11 @@
 #include "store/search/search_terms.h"
 
 enum {
-    BATCH = 100,           /* rows of a batch: the server waits for the batch when it stops */
-    SINGLES = 2 * BATCH,   /* batches of a single row after a failure */
-    TERM_BYTES = 256 << 20 /* limit of the terms of a batch; a text of two bytes has one term */
+    BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
+    SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
+    /* a document after this number of terms is left to a later batch */
+    TERMS_MOST = 100000,
+    TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */
 };
 
 /* Columns of search_take. */
@@ -32,16 +34,18 @@ enum {
 
 typedef struct document {
     slice tenant, session_id, id, kind, task_id;
-    int64_t created_micros;
-    int64_t terms_before, terms_end; /* indexes in the terms of the batch */
+    int64_t created_micros, queued_micros;
+    slice signature;
+    int64_t terms_before, terms_end; /* indexes in the terms of the batch; end -1: queued again */
 } document;
 
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;    /* int64_t of all documents */
-    buf text;     /* of one document */
-    arena memory; /* for one document */
+    buf terms;        /* int64_t of all documents */
+    arena signatures; /* of all documents */
+    buf text;         /* of one document */
+    arena memory;     /* for one document */
 } batch;
 
 /* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
@@ -81,7 +85,7 @@ static int64_t created_micros(const store_rows *rows, int row, const document *d
     return rows_micros(rows, row, COL_CREATED);
 }
 
-static bool add_terms(batch *b, const store_rows *rows, int row, const document *d)
+static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
 {
     size_t count = 0;
     bool is_entry = d->session_id.len > 0;
@@ -94,10 +98,12 @@ static bool add_terms(batch *b, const store_rows *rows, int row, const document 
     const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
     int64_t *terms =
         words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
-    if (terms != NULL)
+    if (terms != NULL) {
         buf_add(&b->terms, terms, count * sizeof(terms[0]));
+        d->signature = search_signature(terms, count, &b->signatures);
+    }
     arena_reset(&b->memory);
-    return terms != NULL && buf_ok(&b->text) && buf_ok(&b->terms);
+    return terms != NULL && !b->signatures.failed && buf_ok(&b->text) && buf_ok(&b->terms);
 }
 
 static bool read_documents(batch *b, const store_rows *rows)
@@ -110,8 +116,13 @@ static bool read_documents(batch *b, const store_rows *rows)
             .id = rows_text(rows, row, COL_ID),
             .kind = rows_text(rows, row, COL_KIND),
             .task_id = rows_text(rows, row, COL_TASK),
+            .queued_micros = rows_micros(rows, row, COL_QUEUED),
             .terms_before = (int64_t)(b->terms.len / sizeof(int64_t)),
         };
+        if (d->terms_before > TERMS_MOST) {
+            d->terms_end = -1;
+            continue;
+        }
         if (d->kind.ptr != NULL) {
             d->created_micros = created_micros(rows, row, d);
             if (!add_terms(b, rows, row, d))
@@ -131,8 +142,10 @@ static void put_documents(params *p, const batch *b)
     params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, kind));
     params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, task_id));
     params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, created_micros));
+    params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, queued_micros));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_before));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_end));
+    params_column(p, PARAMS_BYTEA, d, b->count, PARAMS_FIELD(document, signature));
     params_column(p, PARAMS_INT8, b->terms.data, b->terms.len / sizeof(int64_t), sizeof(int64_t),
                   0);
 }
@@ -147,6 +160,7 @@ static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardb
     buf_free(&b.terms);
     buf_free(&b.text);
     arena_reset(&b.memory);
+    arena_reset(&b.signatures);
     if (!ok)
         return error_nomem(err);
     return client_run(tx, STATEMENT_search_store, &p, RUN_ONCE, NULL, err);
@@ -159,6 +173,8 @@ static void note_rows(search_batch *out, search_indexer *indexer, const store_ro
         int64_t queued = rows_micros(rows, row, COL_QUEUED);
         if (row == 0 || queued < out->oldest_micros)
             out->oldest_micros = queued;
+        if (row == 0 || queued > out->newest_micros)
+            out->newest_micros = queued;
     }
     if (out->rows == 0)
         return;
@@ -186,6 +202,7 @@ static cardbox_status run_batch(search_batch *out, search_indexer *indexer, card
         note_rows(out, indexer, rows);
     if (status == CARDBOX_OK && stores && rows_count(rows) > 0)
         status = store_documents(rows, tx, err);
+    out->is_full = out->rows >= most / 2;
     if (status == CARDBOX_OK)
         status = cardbox_commit(tx, err);
     else
