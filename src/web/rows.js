@@ -17,7 +17,7 @@ const commas = (...parts) => parts.filter((one) => one !== null && one !== undef
   .map((one, at) => [at > 0 ? ', ' : '', one]);
 
 /** The actions of a row: what a model gets of it, and its id. */
-const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context' }, 'What a model gets') : null,
+const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context', title: 'what a model gets' }, 'Context') : null,
   copyButton(id, 'Copy id')];
 
 /** What kind of thing a row is, in a list of several kinds. */
