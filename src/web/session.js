@@ -5,8 +5,9 @@ import { showBranches } from './branches.js';
 import { showContext } from './context.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
-import { paged, row } from './lists.js';
+import { paged } from './lists.js';
 import { entitle, go, link } from './place.js';
+import { hitRow, sessionRow } from './rows.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
@@ -24,13 +25,8 @@ export async function listSessions(main, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.sessions(cursor);
     return { items: data.sessions, next: data.next_cursor };
-  }, (one) => row({
-    href: link({ project: here.project, view: 'session', id: one.session_id }),
-    text: one.name ?? one.preview?.text, id: one.session_id, props: { 'data-session': one.session_id },
-    facts: [one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry', 'entries'),
-      one.forked_from ? [', a fork of ', shortId(one.forked_from)] : null, ', ', when(one.updated_at), ', ',
-      shortId(one.session_id)],
-  }), () => notice('No sessions', 'Nobody has kept one in this project so far.'));
+  }, (one) => sessionRow(one, here),
+  () => notice('No sessions', 'Nobody has kept one in this project so far.'));
 }
 
 // --- the tree ---
@@ -272,10 +268,8 @@ async function showFound(body, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.search({ q: here.query.q, session_id: here.id }, cursor);
     return { items: data.hits, next: data.cursor };
-  }, (hit) => row({
-    href: link({ ...here, query: { at: hit.id, q: here.query.q } }), text: hit.snippet, id: hit.id,
-    facts: [hit.role ? [foreign(hit.role), ', '] : null, when(hit.created_at)], props: { 'data-found': hit.id },
-  }), () => notice('Nothing found', 'No entry of this session has all of these words.'));
+  }, (hit) => hitRow(hit, here, { ...here, query: { at: hit.id, q: here.query.q } }),
+  () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
 /** Shows one session: its entries, what is found in it, or two of its branches. */
