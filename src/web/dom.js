@@ -80,6 +80,32 @@ export function line(text, most) {
   return all.length > most ? `${all.slice(0, most)} …` : all;
 }
 
+/** The first sentence of a text, in one line of at most so many characters. */
+export function sentence(text, most = 120) {
+  const all = line(String(text ?? '').slice(0, 4 * most), 4 * most);
+  const [first] = /^.{12,}?(?:[.!?…](?=\s|$)|[。！？])/u.exec(all) ?? [all];
+  return line(first, most);
+}
+
+const ID_SHOWN = 13; // characters
+
+/** An id in short. The time at its beginning says little: its end is what differs. */
+export function shortId(id, props = {}) {
+  const text = id.length > ID_SHOWN ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
+  return foreign(text, { class: 'id', title: id, ...props });
+}
+
+/** What a thing is called: its name or its first sentence, else its id in short. */
+export function called(text, id) {
+  const said = sentence(text);
+  return said ? foreign(said, { title: id }) : shortId(id);
+}
+
+/** A link to a thing by what it is called. `props` are further attributes. */
+export function namedLink(href, text, id, props = {}) {
+  return el('a', { href, ...props }, called(text, id));
+}
+
 export function count(number, word, plural = word + 's') {
   return `${number.toLocaleString('en')} ${number === 1 ? word : plural}`;
 }

@@ -1,5 +1,5 @@
 // lists.js: the list of boxes, and the search for cards; both newest first and page by page.
-import { add, count, el, fill, foreign, notice } from './dom.js';
+import { add, count, el, fill, foreign, namedLink, notice } from './dom.js';
 import { cardItem } from './card.js';
 import { go, link } from './place.js';
 import { when } from './time.js';
@@ -29,6 +29,15 @@ export async function paged(into, load, draw, empty) {
   };
   more.addEventListener('click', page);
   await page();
+}
+
+/** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
+ * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
+export function row({ href, text, id, facts = [], actions = [], props = {} }) {
+  return el('div', { ...props, class: 'row' },
+    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'whole' }),
+      el('div', { class: 'faint row-facts' }, facts)),
+    actions.length > 0 ? el('span', { class: 'actions' }, actions) : null);
 }
 
 /** A project without boxes: what else it has. */
