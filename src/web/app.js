@@ -6,9 +6,10 @@ import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
 import { showBoxContext } from './context.js';
 import { addKeys, pageKeys, showHelp } from './keys.js';
-import { listBoxes, row, searchCards } from './lists.js';
+import { listBoxes, listCards } from './lists.js';
 import { showOverview } from './overview.js';
 import { entitle, go, link, place } from './place.js';
+import { row } from './rows.js';
 import { showSearch } from './search.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
@@ -103,10 +104,10 @@ function showMain(here) {
   else if (here.view === 'session-context') showSessionContext(main, api, here);
   else if (here.view === 'tasks') listTasks(main, api, here);
   else if (here.view === 'task') showTask(main, api, here);
-  else if (here.view === 'cards') searchCards(main, api, here);
+  else if (here.view === 'cards') listCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
   else if (here.view === 'boxes') listBoxes(main, api, here);
-  else if (here.view === 'overview') showOverview(main, api, here);
+  else if (here.view === 'overview') showOverview(main, api, here, leave.signal);
   else if (here.view === 'search') showSearch(main, api, here);
   else fill(main, notice('No such page', 'The address leads nowhere. What there is stands at the top.'));
 }
