@@ -1,6 +1,6 @@
 // rows.js: one row for each kind of thing: a session, a task, a box, a hit of a search. All lists that
 // have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
-import { el, foreign, count, namedLink, shortId, shown, line } from './dom.js';
+import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
 import { link } from './place.js';
 import { when } from './time.js';
 
@@ -15,6 +15,10 @@ export function row({ href, text, id, facts = [], actions = [], props = {} }) {
 
 const commas = (...parts) => parts.filter((one) => one !== null && one !== undefined && one !== false && one !== '')
   .map((one, at) => [at > 0 ? ', ' : '', one]);
+
+/** The actions of a row: what a model gets of it, and its id. */
+const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context' }, 'What a model gets') : null,
+  copyButton(id, 'Copy id')];
 
 /** What kind of thing a row is, in a list of several kinds. */
 const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
@@ -35,6 +39,7 @@ export function sessionRow(one, here, kind = null) {
     facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
       one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
     one.last ? el('div', { class: 'last' }, lastSaid(one.last)) : null],
+    actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
   });
 }
 
@@ -57,6 +62,7 @@ export function taskRow(one, here, kind = null) {
     href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal ?? one.systemPrompt, id: one.id,
     props: { 'data-task': one.id },
     facts: [kindMark(kind), badge(one.completionStatus), commas(timeOf(one.updatedAt), shortId(one.id))],
+    actions: actions(one.id),
   });
 }
 
@@ -68,6 +74,7 @@ export function boxRow(box, here, kind = null) {
     facts: [kindMark(kind), commas(count(box.length, 'card'), box.version > 1 ? `version ${box.version}` : null,
       box.parent_ids.length > 0 ? ['from ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,
       when(box.updated_at), shortId(box.box_id))],
+    actions: actions(box.box_id, { project: here.project, view: 'context', id: box.box_id }),
   });
 }
 
