@@ -99,10 +99,10 @@ function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
   return { project: here.project, view: 'card', id };
 }
 
-/** A hit of a search. */
-export function hitRow(hit, here) {
+/** A hit of a search; `to` is the place that it leads to. */
+export function hitRow(hit, here, to = hitPlace(hit, here)) {
   const made = row({
-    href: link(hitPlace(hit, here)), text: '', id: hit.id, props: { 'data-hit': hit.id },
+    href: link(to), text: '', id: hit.id, props: { 'data-hit': hit.id },
     facts: [kindMark(hit.kind), commas(hit.role ? foreign(hit.role) : null, hit.type && hit.type !== hit.role ? foreign(hit.type) : null,
       when(hit.created_at), hit.session_id ? ['session ', shortId(hit.session_id)] : null,
       hit.task_id ? ['task ', shortId(hit.task_id)] : null, hit.kind === 'card' ? shortId(hit.id) : null)],
