@@ -5,6 +5,7 @@ resolves no name and reaches this machine alone: what a page would load from els
 """
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -134,10 +135,24 @@ class Browser:
         entries = self._ask("POST", "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 
-    def set_viewport(self, width, height):
+    def _command(self, name, **parameters):
+        return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def set_viewport(self, width, height=900):
         """Gives the page this size in pixels; that of the window is larger."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self._ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
+        self._command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                      mobile=False)
+
+    def set_colors(self, scheme):
+        """Makes `light` or `dark` the colours that the reader prefers."""
+        self._command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    @contextlib.contextmanager
+    def narrow(self, width=400):
+        """The page is as narrow as a telephone, until the block ends."""
+        self.set_viewport(width)
+        yield
+        self._command("Emulation.clearDeviceMetricsOverride")
 
     def screenshot(self, path):
         with open(path, "wb") as out:

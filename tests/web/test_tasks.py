@@ -11,7 +11,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from browser import Browser, no_complaints, page
+from browser import no_complaints, page
 from cardbox_test import Postgres, Server, once
 
 HOSTILE = ["<script>document.pwned=1</script>", "<img src=x onerror='document.pwned=1'>",
@@ -225,8 +225,9 @@ def test_when_narrow():
     """Nothing of a task stands out of a narrow page, however long its words are."""
     task = spawn("w" * 400, "s" * 400)
     call(task, say(task, "x" * 900), f"{task}-1", "failed", json.dumps({"error": "y" * 900}), "n" * 120)
-    with Browser(width=450) as browser:
-        browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/task/{task}")
+    browser = page()
+    with browser.narrow():
+        visit(f"task/{task}")
         browser.wait("return document.querySelector('[data-call]')")
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
         browser.run("location.hash = '#/demo/tasks'")
