@@ -577,6 +577,24 @@ def test_queries_of_tasks():
     refused("ldg:task:query", {"state": "asleep"}, 422, "validation_failed", "/state")
 
 
+def test_what_a_task_waits_for():
+    """wakeAt tells a task that a worker may claim from one that is asleep; leaseOwner names its worker."""
+    asleep, due = a_task()["id"], ask("task:spawn", {"goal": "wait for a worker"})["taskId"]
+    def read(task):
+        found = ask("ldg:task:get", {"taskId": task})["task"]
+        return found["state"], found.get("leaseOwner"), "wakeAt" in found
+    assert (read(asleep), read(due)) == (("waiting", None, False), ("waiting", None, True))
+    assert [one["wakeAt"] for one in ask("task:active", {})["tasks"] if one["id"] == due] == \
+        [ask("ldg:task:get", {"taskId": due})["task"]["wakeAt"]]
+    Postgres.shared().psql(dsn(), "UPDATE cardbox.tasks SET lease_owner = 'w-1', wake_at = now() + interval '1 hour'"
+         f" WHERE task_id = '{due}'")
+    assert read(due) == ("running", "w-1", True)
+    listed = ask("ldg:task:query", {"state": "running"})["tasks"]
+    assert [one["leaseOwner"] for one in listed if one["id"] == due] == ["w-1"], listed
+    ask("task:cancel", {"taskId": due, "reason": "enough"})
+    assert read(due) == ("completed", None, False)
+
+
 def test_queries_of_tasks_with_their_goals():
     goal = ask("task:spawn", {"goal": "count \ud800", "systemPrompt": "you count"})["taskId"]
     ask("task:send", {"receiverId": goal, "message": "faster"})

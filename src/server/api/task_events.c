@@ -28,7 +28,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
                                  .call_id = call.kind == SCAN_STRING ? call.text : (slice){0},
                                  .ts_ms = e->at_ms};
     begin_event(out, "message_complete", e->n);
-    message_json(out, &message);
+    message_json(out, &message, e->metadata);
 }
 
 static void add_member(buf *out, const char *name, scan_value value)

@@ -201,13 +201,14 @@ void call_row_read(call_row *out, const store_rows *rows, int row);
 slice ledger_text(slice content);
 
 /* These functions append an entity as a JSON object with names in camelCase. Absent values are
- * omitted. */
+ * omitted. message_json appends the JSON object `metadata` as a member, unless its ptr is NULL. */
 void task_json(buf *out, const task_row *task);
-void message_json(buf *out, const message_row *message);
+void message_json(buf *out, const message_row *message, slice metadata);
 void call_json(buf *out, const call_row *call);
 
 /* Appends a task as the ability task:active returns it: id, parentTaskId, goal, createdAt,
- * updatedAt, messageCount, and the members that task_json appends for the state and the boxes. */
+ * updatedAt, messageCount, and the members that task_json appends for the state, the lease and the
+ * boxes. */
 void active_task_json(buf *out, const task_row *task);
 
 #endif

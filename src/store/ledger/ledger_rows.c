@@ -219,6 +219,9 @@ static void begin_object(buf *out, slice id)
 static void add_state(buf *out, const task_row *task)
 {
     add_text(out, "state", slice_of(task_row_state(task)));
+    add_text(out, "leaseOwner", task->owner);
+    if (task->has_wake)
+        buf_member_int(out, "wakeAt", task->wake_micros / 1000);
     add_text(out, "boxId", task->box_id);
     add_text(out, "contextBoxId", task->context_box_id);
     if (task->router)
@@ -239,7 +242,7 @@ void task_json(buf *out, const task_row *task)
     buf_char(out, '}');
 }
 
-void message_json(buf *out, const message_row *message)
+void message_json(buf *out, const message_row *message, slice metadata)
 {
     begin_object(out, message->message_id);
     add_text(out, "taskId", message->task_id);
@@ -247,6 +250,10 @@ void message_json(buf *out, const message_row *message)
     add_token(out, "content", message->content);
     buf_member_int(out, "timestamp", message->ts_ms);
     add_token(out, "callId", message->call_id);
+    if (metadata.ptr != NULL) {
+        buf_name(out, "metadata");
+        scan_compact(out, metadata);
+    }
     buf_char(out, '}');
 }
 
