@@ -159,6 +159,7 @@ def test_the_whole_story():
         event, data = stream.next()
         assert event == "call" and data["callId"] == "c1" and data["status"] == "pending", data
         assert data["abilityName"] == "card:get" and data["parameters"] == "{}", data
+        assert (data["createdAt"], data["updatedAt"]) == (call["createdAt"], call["updatedAt"]), data
         finish(task)
         event, data = stream.next()
         assert (event, data["callId"], data["status"]) == ("call", "c1", "failed"), data

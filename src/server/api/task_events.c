@@ -50,6 +50,8 @@ static void add_call(buf *out, const task_event *e)
     buf_member_text(out, "status", e->how);
     add_member(out, "parameters", scan_find(call, "parameters"));
     add_member(out, "details", scan_find(call, "details"));
+    add_member(out, "createdAt", scan_find(call, "createdAt"));
+    add_member(out, "updatedAt", scan_find(call, "updatedAt"));
     buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
