@@ -1,0 +1,129 @@
+// task_story.js: what happened in a task, made of its events: messages, calls, and the turns of the
+// model. Knows no page.
+import { isObject } from './content.js';
+import { write } from './json.js';
+
+const OPEN = new Set(['pending', 'in_progress']);
+
+export const isOpen = (call) => OPEN.has(call.status);
+
+const number = (value) => {
+  const found = value === undefined || value === null ? NaN : Number(write(value));
+  return Number.isFinite(found) ? found : undefined;
+};
+
+/** What is known of the turn that an answer is of. */
+function turnOf(metadata) {
+  const known = isObject(metadata) ? metadata : {};
+  const usage = isObject(known.usage) ? known.usage : {};
+  return {
+    model: typeof known.model === 'string' ? known.model : undefined,
+    version: number(known.box_version), contextVersion: number(known.context_box_version),
+    input: number(usage.prompt_tokens), output: number(usage.completion_tokens),
+    tokens: number(usage.total_tokens), cost: number(usage.cost),
+  };
+}
+
+/** The task that a call has made, or undefined. */
+function spawned({ name, details }) {
+  if (name !== 'task:spawn') return undefined;
+  try {
+    const { taskId } = JSON.parse(details);
+    return typeof taskId === 'string' ? taskId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Adds up what is known of turns: {turns, input, output, cost, models}; undefined if it is of none. */
+export function sums(answers) {
+  const sum = { models: new Set() };
+  for (const { turn } of answers) {
+    for (const name of ['input', 'output', 'tokens', 'cost'])
+      if (turn[name] !== undefined) sum[name] = (sum[name] ?? 0) + turn[name];
+    if (turn.model) sum.models.add(turn.model);
+  }
+  return sum;
+}
+
+export class Story {
+  items = []; // messages and calls, in order: {kind, changes, from, to, ...}
+  answers = []; // the messages of the model: turn 1, turn 2, ...
+  goal = null;
+  live = null; // {id, text} of the message that is being said
+  ended = null; // the event task_complete
+  failed = 0; // calls
+  bytes = 0; // of the texts, roughly
+  #calls = new Map();
+  #known = new Set(); // ids of messages
+  #now; // when the last step ended
+
+  constructor(task) {
+    this.task = task;
+    this.#now = task.createdAt;
+  }
+
+  /** Takes an event of the task's stream. */
+  add(event, data) {
+    this[`on_${event}`]?.(data);
+  }
+
+  on_start({ messageId }) {
+    this.live = { id: messageId, text: '' };
+  }
+
+  on_content({ content }) {
+    if (this.live) this.live.text += String(content);
+  }
+
+  on_message_complete({ id, role, content, timestamp, callId, metadata }) {
+    const text = String(content);
+    if (role === 'assistant') this.live = null; // it is this one, or broke off before it
+    if (callId || this.#known.has(id)) return; // of a call its own item says it better
+    this.#known.add(id);
+    this.bytes += text.length;
+    if (role === 'user') this.goal ??= text;
+    const item = { kind: 'message', id, role, text, from: this.#now, to: Math.max(timestamp, this.#now), at: timestamp,
+      changes: 0, number: this.items.length };
+    this.items.push(item);
+    this.#now = Math.max(this.#now, timestamp);
+    if (role !== 'assistant') return;
+    item.turn = { number: this.answers.length + 1, ...turnOf(metadata) };
+    this.answers.push(item);
+  }
+
+  on_call(data) {
+    let call = this.#calls.get(data.callId);
+    if (!call) {
+      const from = Math.max(number(data.createdAt) ?? data.timestamp, this.task.createdAt);
+      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'of something that is gone', from, to: null,
+        began: null, parameters: data.parameters, details: null, changes: 0, number: this.items.length,
+        ofTurn: this.answers.length };
+      this.#calls.set(data.callId, call);
+      this.items.push(call);
+    }
+    call.changes++;
+    call.status = data.status;
+    this.bytes += String(data.parameters).length + String(data.details).length;
+    if (data.status === 'in_progress') call.began = data.timestamp;
+    if (isOpen(call)) return;
+    if (data.status === 'failed') this.failed++;
+    call.details = typeof data.details === 'string' && data.details !== '{}' ? data.details : null;
+    call.to = Math.max(call.from, number(data.updatedAt) ?? data.timestamp);
+    call.subtask = spawned(call);
+    this.#now = Math.max(this.#now, call.to);
+  }
+
+  on_task_complete(data) {
+    this.live = null;
+    this.ended = data;
+  }
+
+  get callCount() {
+    return this.#calls.size;
+  }
+
+  openCalls() {
+    return [...this.#calls.values()].filter(isOpen);
+  }
+}
