@@ -137,6 +137,10 @@ export function project(name, signal) {
     session: (id) => get(at('sessions', id)),
     entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
+    path: (id, entry, wanted) => get((entry === undefined ? at('sessions', id, 'path')
+      : at('sessions', id, 'entries', entry, 'path')) + query(wanted)),
+    leaves: (id, wanted) => get(at('sessions', id, 'leaves') + query(wanted)),
+    diff: (id, wanted) => get(at('sessions', id, 'diff') + query(wanted)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
     forkSession: (id, body) => call('POST', at('sessions', id, 'fork'), { body }),
     tasks: (wanted, limit, offset) => invoke('ldg:task:query', { ...wanted, goals: true, limit, offset }),

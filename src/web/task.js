@@ -1,9 +1,10 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // turn by turn, when, and what it took; and while it runs what is being said now.
-import { add, block, copyButton, count, el, fill, foreign, line, namedLink, notice, sentence, shown } from './dom.js';
+import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
 import { jsonOrText } from './content.js';
 import { pageKeys } from './keys.js';
 import { paged, row } from './lists.js';
+import { prose } from './markdown.js';
 import { entitle, go, link, revise } from './place.js';
 import { cancelButton, contextOf, retryButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
@@ -85,7 +86,7 @@ function messageItem({ id, role, text, at: time }, here) {
   const words = queryOf(text);
   const card = link({ ...here, query: { ...here.query, card: id } });
   const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
-    el('span', { class: 'space' }), moment(time)], block(text, { class: 'text' }), { 'data-message': id });
+    el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, 'card'), el('span', { class: 'space' }),
     words ? el('a', { class: 'quiet', 'data-do': 'elsewhere', href: link({ project: here.project, view: 'search', query: { q: words } }) },
       'Where else was that said?') : null));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GET /projects: the projects by pages, for whoever may see all of them."""
+"""GET /projects: the projects by pages: all, or those of a token."""
 
 import os
 import sys
@@ -52,21 +52,31 @@ def test_what_is_capped():
 
 
 def test_who_may():
-    """A token of admin for all projects, and no other: not one of all of some project."""
+    """All projects need a token for all with the scope admin, the projects of a token the scope read."""
     dsn = database()
-    load(dsn, {"kind": "card", "card_id": "c", "content": 1}, project="a")
-    every = "read,write,tasks,admin"
+    for project in "a", "b", "d":
+        load(dsn, {"kind": "card", "card_id": "c", "content": 1}, project=project)
     secrets = {name: cardbox("token", "create", "--dsn", dsn, "--name", name, *options).stdout.strip()
                for name, options in (("all", ("--all-tenants", "--scope", "admin")),
-                                     ("one", ("--tenant", "a", "--scope", every)),
+                                     ("some", ("--tenant", "d", "--tenant", "c", "--tenant", "a")),
+                                     ("writer", ("--tenant", "a", "--scope", "write,tasks,admin")),
                                      ("reader", ("--all-tenants", "--scope", "read,write,tasks")))}
     guarded = Server(dsn, auth=True)
 
-    def ask(name):
-        return guarded.get("/projects", {"Authorization": f"Bearer {secrets[name]}"})
+    def ask(name, query=""):
+        return guarded.get("/projects" + query, {"Authorization": f"Bearer {secrets[name]}"})
+
+    def listed(name, query=""):
+        answer = ask(name, query).json()
+        return [(one["project_id"], one["cards"]) for one in answer["projects"]], answer["next_cursor"]
     await_(lambda: ask("all").status == 200)
-    assert [one["project_id"] for one in ask("all").json()["projects"]] == ["a"]
-    for name in "one", "reader":
+    assert listed("all") == ([("a", 1), ("b", 1), ("d", 1)], None)
+    assert listed("some") == ([("a", 1), ("c", 0), ("d", 1)], None), listed("some")
+    first, cursor = listed("some", "?limit=2")
+    assert (first, listed("some", "?cursor=" + cursor)) == ([("a", 1), ("c", 0)], ([("d", 1)], None))
+    beyond = listed("all", "?limit=1")[1]
+    assert listed("some", "?cursor=" + beyond)[0] == [("c", 0), ("d", 1)], "a cursor of another token is a place"
+    for name in "writer", "reader":
         assert ask(name).status == 403, ask(name)
     assert guarded.get("/projects").status == 401
     guarded.stop()

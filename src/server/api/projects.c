@@ -1,5 +1,5 @@
 /*
- * projects.c: the list of all projects, for operators.
+ * projects.c: the list of projects: of all, for operators, or of the projects of a token.
  */
 #include "server/response/page.h"
 #include "store/admin/projects.h"
@@ -16,7 +16,10 @@ static void projects_list_response(request *r, const batch_rows *found)
 void handle_projects_list(request *r)
 {
     project_list *list = handler_take(r, 1, sizeof(*list));
-    if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build_projects, list,
-                             projects_list_response);
+    if (list == NULL || !page_read(r, &list->limit, &list->from, list_cursor_read))
+        return;
+    list->only = r->token_projects;
+    list->only_count = r->token_project_count;
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build_projects, list,
+                         projects_list_response);
 }
