@@ -1,15 +1,14 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // turn by turn, when, and what it took; and while it runs what is being said now.
 import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
-import { jsonOrText } from './content.js';
 import { pageKeys } from './keys.js';
 import { paged, row } from './lists.js';
-import { prose } from './markdown.js';
 import { entitle, go, link, revise } from './place.js';
-import { cancelButton, contextOf, retryButton, sendButton } from './task_actions.js';
+import { cancelButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
-import { isOpen, Story, sums } from './task_story.js';
-import { duration, when } from './time.js';
+import { callItem, liveItem, messageItem, moment, spent, turnHead } from './task_steps.js';
+import { Story, sums } from './task_story.js';
+import { duration } from './time.js';
 import { trouble } from './trouble.js';
 import { drawWaterfall } from './waterfall.js';
 
@@ -19,14 +18,11 @@ const EVENTS_AT_ONCE = 20_000; // events that are loaded without being asked
 const BYTES_AT_ONCE = 32 << 20; // of their texts
 const DRAW_MS = 150; // between two drawings while events come
 const LOOK_MS = 3000; // between two looks at the status
-const QUERY_WORDS = 8;
-const ROLES = new Set(['system', 'user', 'assistant']);
 // What is asked for, in words of people and of the ledger.
 const FILTERS = [['All', {}], ['In progress', { state: 'running' }], ['Waiting', { state: 'waiting' }],
   ['Success', { status: 'success' }], ['Failed', { state: 'failed' }], ['Cancelled', { status: 'cancelled' }]];
 
 const at = (here, id, query) => link({ project: here.project, view: 'task', id, query });
-const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
 const goalOf = (task) => task.goal || task.systemPrompt;
 
 // --- the list ---
@@ -52,8 +48,8 @@ function choices(here) {
 export function taskRow(task, here) {
   return row({
     href: at(here, task.id), text: goalOf(task), id: task.id, props: { 'data-task': task.id },
-    facts: [statusNodes(task), task.router ? el('span', { class: 'badge' }, 'router') : null,
-      task.parentTaskId ? 'a subtask, ' : null, moment(task.updatedAt)],
+    facts: [statusNodes(task), ' ', task.router ? el('span', { class: 'badge' }, 'router') : null,
+      task.parentTaskId && task.parentTaskId !== here.id ? 'a subtask, ' : null, moment(task.updatedAt)],
   });
 }
 
@@ -68,71 +64,6 @@ export async function listTasks(main, api, here) {
     return { items: data.tasks, next: data.tasks.length > 0 && to < data.total ? to : null };
   }, (one) => taskRow(one, here), () => notice('No tasks', Object.keys(here.query).length > 0
     ? 'None in this project is in such a state.' : 'Nobody has given an agent work in this project so far.'));
-}
-
-// --- the steps of one ---
-
-function item(kind, head, body, props) {
-  return el('article', { class: `card role-${kind}`, ...props },
-    el('header', {}, head), el('div', { class: 'content' }, body));
-}
-
-/** The first words of a text, to search for them. */
-function queryOf(text) {
-  return (text.slice(0, 400).match(/[\p{L}\p{N}]+(?:[-_.'][\p{L}\p{N}]+)*/gu) ?? []).slice(0, QUERY_WORDS).join(' ');
-}
-
-function messageItem({ id, role, text, at: time }, here) {
-  const words = queryOf(text);
-  const card = link({ ...here, query: { ...here.query, card: id } });
-  const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
-    el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
-  add(made, el('footer', {}, el('a', { href: card, class: 'id' }, 'card'), el('span', { class: 'space' }),
-    words ? el('a', { class: 'quiet', 'data-do': 'elsewhere', href: link({ project: here.project, view: 'search', query: { q: words } }) },
-      'Where else was that said?') : null));
-  return made;
-}
-
-const labelled = (label, text) => [el('dt', {}, label), el('dd', {}, text ? jsonOrText(text, label) : el('span', { class: 'faint' }, 'none'))];
-
-function callItem(call, here) {
-  const { id, name, status, parameters, details, from, to, subtask } = call;
-  return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, foreign(name)),
-    foreign(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
-    to === null ? null : el('span', {}, duration(to - from)),
-    subtask ? el('a', { href: at(here, subtask), 'data-do': 'subtask' }, 'its task') : null,
-    el('span', { class: 'space' }), moment(from)],
-  el('dl', { class: 'fields labelled' }, labelled('Arguments', parameters),
-    isOpen(call) ? null : labelled(status === 'failed' ? 'Error' : 'Result', details)), { 'data-call': id });
-}
-
-/** A message while it is said. */
-function liveItem({ id, text }) {
-  return item('assistant', [el('span', { class: 'role' }, 'assistant'),
-    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text', dir: 'auto' }, shown(text)),
-  { 'data-message': id, 'data-live': true });
-}
-
-const money = (cost) => `cost ${Number(cost.toPrecision(3))}`;
-
-/** Tokens, cost and model, as far as they are known. */
-function spent({ input, output, tokens, cost }, models) {
-  const known = [input === undefined ? null : `${count(input, 'token')} in`, output === undefined ? null : `${output.toLocaleString('en')} out`];
-  if (input === undefined && output === undefined && tokens !== undefined) known.push(count(tokens, 'token'));
-  known.push(cost === undefined ? null : money(cost));
-  const texts = known.filter(Boolean);
-  const names = [...models];
-  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', foreign(name)])] : null];
-}
-
-function turnHead(answer, story, api, here) {
-  const { turn } = answer;
-  const context = contextOf(story.task, turn);
-  return el('div', { class: 'turn-head', 'data-turn': turn.number, tabindex: '-1' }, el('h3', {}, `Turn ${turn.number}`),
-    el('span', { class: 'faint' }, spent(turn, turn.model ? [turn.model] : [])), el('span', { class: 'space' }),
-    context ? el('a', { 'data-do': 'context', href: link({ project: here.project, view: 'context', id: context.box, query: context.query }) },
-      'What the model got') : null,
-    retryButton(api, here, story, answer));
 }
 
 // --- the page ---
@@ -159,16 +90,20 @@ class TaskPage {
 
   drawFrame() {
     const { task, here } = this;
-    const box = (id, words) => [', ', el('a', { href: link({ project: here.project, view: 'box', id }) }, words)];
+    const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' '] : null);
     fill(this.title, foreign(sentence(goalOf(task))));
+    if (task.parentTaskId)
+      this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }));
     fill(this.main, el('header', { class: 'box-head' },
       el('h1', {}, el('span', { class: 'faint' }, 'Task '), this.title),
-      el('p', { class: 'facts' }, foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
-      el('p', { class: 'facts' }, this.status, ', made ', moment(task.createdAt),
-        task.router ? [', ', el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer'] : null,
-        task.parentTaskId ? [', for ', this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }))] : null,
-        task.boxId ? box(task.boxId, 'its box') : null, task.contextBoxId ? box(task.contextBoxId, 'its context box') : null),
-      el('p', { class: 'facts' }, this.spent), this.parts, this.controls),
+      el('p', { class: 'facts' }, this.status),
+      el('p', { class: 'facts' }, this.spent),
+      el('p', { class: 'facts' }, 'made ', moment(task.createdAt), ' · ', task.router
+        ? [el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer · '] : null,
+      box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
+      foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
+      this.parent ? el('p', { class: 'facts', 'data-parent': true }, 'A subtask of ', this.parent) : null,
+      this.parts, this.controls),
     el('details', { class: 'waterfall', open: true }, el('summary', {}, 'Waterfall: when each turn and call took place'), this.bars),
     this.pagers[0], this.list, this.live, this.pagers[1], this.end);
   }
@@ -179,7 +114,8 @@ class TaskPage {
       calls: story.openCalls().map((call) => call.name) };
     const { ended } = story;
     const now = ended ? { ...task, completionStatus: ended.completionStatus, cancelReason: ended.reason ?? task.cancelReason } : task;
-    fill(this.status, statusNodes(now, known), ended ? `, after ${duration(Math.max(0, ended.timestamp - task.createdAt))}` : null);
+    const end = task.completionStatus !== undefined ? task.updatedAt : ended?.timestamp;
+    fill(this.status, statusNodes(now, known), end === undefined ? null : `, after ${duration(Math.max(0, end - task.createdAt))}`);
     const isOpenTask = now.completionStatus === undefined;
     if (this.hadControls !== isOpenTask) {
       fill(this.controls, isOpenTask ? [sendButton(this.api, task, () => this.look()), cancelButton(this.api, task, () => this.look())] : null);
@@ -324,13 +260,19 @@ class TaskPage {
   }
 
   rowsOf(one) {
-    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: one.from, to: one.to,
-      title: 'until the model had answered', open: () => this.choose(one.turn.number) }];
+    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.to,
+      title: 'from the step before to the answer of the model', open: () => this.choose(one.turn.number) }];
     if (one.kind !== 'call') return [];
     const call = { name: one.name, kind: 'call', from: one.from, to: one.to, level: 1, bad: one.status === 'failed',
       title: one.status, open: () => this.focusOn(this.drawn.get(one)?.node) };
     const part = this.subtasks.find(({ id }) => id === one.subtask);
     return part ? [call, this.rowOfSubtask(part)] : [call];
+  }
+
+  /** When a turn began at the latest: after the step before it, and after the subtasks that it waited for. */
+  beginOf({ from, to }) {
+    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= to);
+    return Math.max(from, ...ends.map((one) => one.updatedAt));
   }
 
   rowOfSubtask(part) {

@@ -3,7 +3,8 @@
 import { el, fill, foreign } from './dom.js';
 import { duration } from './time.js';
 
-const TICKS = 4;
+const TICKS = 5; // at most
+const STEPS_S = [0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200, 86400];
 
 /** Rows: {name, kind, from, to, level, bad, title, open}; `to` null: it still runs. Times are milliseconds.
  * `open` is what a click does. Draws into `into`, and keeps the row that has the focus. */
@@ -11,6 +12,7 @@ export function drawWaterfall(into, rows) {
   const now = Date.now();
   const from = Math.min(...rows.map((one) => one.from));
   const to = Math.max(from + 1, ...rows.map((one) => one.to ?? now));
+  const tick = tickOf(to - from);
   const hadFocus = into.contains(document.activeElement);
   const at = Math.max(0, [...into.querySelectorAll('button')].indexOf(into.querySelector('[tabindex="0"]')));
   const list = el('ol', { 'aria-label': 'turns and calls' }, rows.map((one) => el('li', {}, barRow(one, from, to, now))));
@@ -19,22 +21,34 @@ export function drawWaterfall(into, rows) {
   if (chosen) chosen.tabIndex = 0;
   list.addEventListener('keydown', (event) => moveFocus(event, buttons));
   const kept = into.scrollTop;
-  fill(into, el('div', { class: 'bar-axis', 'aria-hidden': 'true' }, axis(to - from)), list);
+  fill(into, el('div', { class: 'bar-axis', 'aria-hidden': 'true' }, axis(to - from, tick)), list);
+  into.style.setProperty('--tick', `${100 * tick / (to - from)}%`);
   into.scrollTop = kept;
   if (hadFocus) chosen?.focus({ preventScroll: true });
 }
 
-function axis(span) {
-  return Array.from({ length: TICKS + 1 }, (_, tick) => {
-    const mark = el('span', {}, tick === 0 ? '0' : duration(span * tick / TICKS));
-    mark.style.left = `${100 * tick / TICKS}%`;
+/** Milliseconds between two marks of the axis. */
+function tickOf(span) {
+  const seconds = span / 1000 / TICKS;
+  return 1000 * (STEPS_S.find((step) => step >= seconds) ?? Math.ceil(seconds / 86400) * 86400);
+}
+
+function shortly(ms) {
+  const [size, unit] = ms < 60_000 ? [1000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : ms < 86_400_000 ? [3_600_000, 'h'] : [86_400_000, 'd'];
+  return `${Number((ms / size).toFixed(3))} ${unit}`;
+}
+
+function axis(span, tick) {
+  return Array.from({ length: Math.floor(span / tick) + 1 }, (_, number) => {
+    const mark = el('span', {}, number === 0 ? '0' : shortly(number * tick));
+    mark.style.left = `${100 * number * tick / span}%`;
     return mark;
   });
 }
 
 function barRow({ name, kind, from, to, level = 0, bad, title, open }, start, end, now) {
   const until = to ?? now;
-  const bar = el('span', { class: `bar ${kind}${bad ? ' bad' : ''}${to === null ? ' runs' : ''}` });
+  const bar = el('span', { class: `bar is-${kind}${bad ? ' bad' : ''}${to === null ? ' runs' : ''}` });
   const left = 100 * (from - start) / (end - start);
   bar.style.left = `${left}%`;
   bar.style.width = `${Math.max(0, 100 * (until - from) / (end - start))}%`;
