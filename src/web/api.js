@@ -118,7 +118,10 @@ function query(values) {
     `${part(name)}=${part(value)}`).join('&');
 }
 
-/** The first projects, for whoever may see all. */
+/** The address of this server, for programs. */
+export const server = () => ROOT.href.replace(/\/$/, '');
+
+/** The first projects of the token, or of all. */
 export const projects = () => call('GET', 'projects' + query({ limit: 100 }));
 
 /** What the page asks of one project. */
@@ -128,12 +131,14 @@ export function project(name, signal) {
   const invoke = (ability, body) => call('POST', at('abilities', ability), { body, signal });
   const boxAt = (box, ...rest) => at('boxes', box, ...rest);
   return {
-    boxes: (cursor) => get(at('boxes') + query({ limit: 50, cursor })),
+    counts: () => get(at()),
+    search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
+    boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
     tail: (box, moment = {}) => get(boxAt(box, 'cards') + query({ ...moment, limit: 500 })),
     log: (box, cursor) => get(boxAt(box, 'log') + query({ limit: 200, cursor })),
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
-    sessions: (cursor) => get(at('sessions') + query({ limit: 50, cursor })),
+    sessions: (cursor, limit = 50) => get(at('sessions') + query({ limit, cursor, preview: true })),
     session: (id) => get(at('sessions', id)),
     entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
