@@ -139,13 +139,14 @@ export async function showContext(main, here, { title, load, openSource, missing
 
 /** The context of a box, as it is or was. */
 export function showBoxContext(main, api, here) {
-  const version = here.query.version;
+  const { version, then } = here.query;
   const box = { project: here.project, view: 'box', id: here.id, query: { version } };
   return showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
       el('a', { href: link(box) }, foreign(here.id, { class: 'id' })),
-      version ? el('span', { class: 'faint' }, ` at version ${version}`) : null],
-    load: (query) => api.boxContext(here.id, { ...query, at_version: version }),
+      version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
+      then ? el('span', { class: 'faint' }, ', then of ', foreign(then, { class: 'id' })) : null],
+    load: (query) => api.boxContext(here.id, { ...query, at_version: version, then }),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
     missing: ['No such box', 'There is none with this id in this project.', here.id],
   });

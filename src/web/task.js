@@ -2,8 +2,9 @@
 // turn by turn, when, and what it took; and while it runs what is being said now.
 import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
 import { pageKeys } from './keys.js';
-import { paged, row } from './lists.js';
+import { paged } from './lists.js';
 import { entitle, go, link, revise } from './place.js';
+import { taskRow } from './rows.js';
 import { cancelButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
 import { callItem, liveItem, messageItem, moment, spent, turnHead } from './task_steps.js';
@@ -44,15 +45,6 @@ function choices(here) {
   return form;
 }
 
-/** A task in a list. */
-export function taskRow(task, here) {
-  return row({
-    href: at(here, task.id), text: goalOf(task), id: task.id, props: { 'data-task': task.id },
-    facts: [statusNodes(task), ' ', task.router ? el('span', { class: 'badge' }, 'router') : null,
-      task.parentTaskId && task.parentTaskId !== here.id ? 'a subtask, ' : null, moment(task.updatedAt)],
-  });
-}
-
 /** The tasks of a project, newest first. */
 export async function listTasks(main, api, here) {
   const list = el('div', { class: 'rows' });
@@ -71,8 +63,8 @@ export async function listTasks(main, api, here) {
 class TaskPage {
   constructor(main, api, here, task) {
     Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), from: 0 });
-    this.wanted = Number(here.query.turn) || null; // the turn to go to
-    this.follows = task.completionStatus === undefined && this.wanted === null;
+    this.wanted = { turn: Number(here.query.turn), id: here.query.at }; // the step to go to, once it is loaded
+    this.follows = task.completionStatus === undefined && !this.wanted.turn && !this.wanted.id;
     this.title = el('span', {});
     this.status = el('span', { role: 'status' });
     this.spent = el('span', {});
@@ -169,7 +161,7 @@ class TaskPage {
       fill(this.title, foreign(sentence(story.goal)));
       entitle(sentence(story.goal));
     }
-    const wanted = story.answers[this.wanted - 1];
+    const wanted = story.find(this.wanted);
     if (wanted) this.from = this.pageOf(wanted);
     else if (this.follows) this.from = Math.floor(Math.max(0, story.items.length - 1) / STEPS) * STEPS;
     this.drawSteps();
@@ -220,7 +212,7 @@ class TaskPage {
     const to = (from) => {
       this.follows = from + STEPS >= total && this.story.ended === null;
       this.from = from;
-      this.wanted = null;
+      this.wanted = {};
       this.draw();
       this.list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
@@ -290,15 +282,15 @@ class TaskPage {
     if (!answer) return;
     this.here = { ...this.here, query: { ...this.here.query, turn: number } };
     revise(this.here);
-    this.wanted = number;
+    this.wanted = { turn: number };
     this.follows = false;
     this.draw();
   }
 
-  goTo(answer) {
-    this.current = answer.turn.number;
-    this.wanted = null;
-    this.focusOn(this.list.querySelector(`[data-turn="${answer.turn.number}"]`));
+  goTo(one) {
+    this.current = one.turn?.number ?? this.current;
+    this.wanted = {};
+    this.focusOn((one.turn && this.list.querySelector(`[data-turn="${one.turn.number}"]`)) ?? this.drawn.get(one)?.node);
   }
 
   step(by) {

@@ -35,7 +35,7 @@ function spawned({ name, details }) {
   }
 }
 
-/** Adds up what is known of turns: {turns, input, output, cost, models}; undefined if it is of none. */
+/** Adds up what is known of answers: {input, output, tokens, cost, models}; undefined what is known of none. */
 export function sums(answers) {
   const sum = { models: new Set() };
   for (const { turn } of answers) {
@@ -117,6 +117,12 @@ export class Story {
   on_task_complete(data) {
     this.live = null;
     this.ended = data;
+  }
+
+  /** The step that is meant by the number of a turn or by an id, or undefined. */
+  find({ turn, id }) {
+    if (turn) return this.answers[turn - 1];
+    return id ? this.items.find((one) => one.id === id) : undefined;
   }
 
   get callCount() {
