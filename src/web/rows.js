@@ -41,13 +41,16 @@ export function sessionRow(one, here, kind = null) {
 
 const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
 
+/** When something happened in a task last, in milliseconds. */
+export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
+
 /** A task as ldg:task:query with goals gives it. */
 export function taskRow(one, here, kind = null) {
   return row({
     href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
     props: { 'data-task': one.id },
     facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
-      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(one.updatedAt), shortId(one.id))],
+      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
   });
 }
 

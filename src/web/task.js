@@ -15,6 +15,7 @@ import { drawWaterfall } from './waterfall.js';
 
 const PAGE = 50; // tasks
 const STEPS = 200; // messages and calls that are shown at once
+const HALF = STEPS / 2; // pages begin at multiples of it
 const EVENTS_AT_ONCE = 20_000; // events that are loaded without being asked
 const BYTES_AT_ONCE = 32 << 20; // of their texts
 const DRAW_MS = 150; // between two drawings while events come
@@ -107,7 +108,8 @@ class TaskPage {
     const { ended } = story;
     const now = ended ? { ...task, completionStatus: ended.completionStatus, cancelReason: ended.reason ?? task.cancelReason } : task;
     const end = task.completionStatus !== undefined ? task.updatedAt : ended?.timestamp;
-    fill(this.status, statusNodes(now, known), end === undefined ? null : `, after ${duration(Math.max(0, end - task.createdAt))}`);
+    fill(this.status, statusNodes(now, known), end === undefined ? null
+      : `, after ${duration(Math.max(0, end - task.createdAt))}`);
     const isOpenTask = now.completionStatus === undefined;
     if (this.hadControls !== isOpenTask) {
       fill(this.controls, isOpenTask ? [sendButton(this.api, task, () => this.look()), cancelButton(this.api, task, () => this.look())] : null);
@@ -163,7 +165,7 @@ class TaskPage {
     }
     const wanted = story.find(this.wanted);
     if (wanted) this.from = this.pageOf(wanted);
-    else if (this.follows) this.from = Math.floor(Math.max(0, story.items.length - 1) / STEPS) * STEPS;
+    else if (this.follows) this.from = this.lastPage();
     this.drawSteps();
     this.drawLive();
     this.drawPagers();
@@ -174,16 +176,21 @@ class TaskPage {
   }
 
   pageOf(one) {
-    return Math.floor(one.number / STEPS) * STEPS;
+    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPage());
+  }
+
+  lastPage() {
+    return Math.max(0, Math.floor(this.story.items.length / HALF) * HALF - HALF);
   }
 
   /** Draws the steps of the page that are new or have changed. */
   drawSteps() {
     const page = this.story.items.slice(this.from, this.from + STEPS);
-    if (this.shown !== this.from) {
+    const shown = `${this.from} ${this.story.order}`;
+    if (this.shown !== shown) {
       this.drawn.clear();
       fill(this.list);
-      this.shown = this.from;
+      this.shown = shown;
     }
     for (const one of page) {
       const before = this.drawn.get(one);
@@ -216,22 +223,24 @@ class TaskPage {
       this.draw();
       this.list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
-    const last = Math.floor(Math.max(0, total - 1) / STEPS) * STEPS;
+    const last = this.lastPage();
     const state = `${total} ${this.from}`;
     if (total <= STEPS || this.paged === state) return;
     this.paged = state;
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
-      const turn = el('input', { type: 'number', min: '1', max: String(this.story.answers.length), 'aria-label': 'go to turn', placeholder: 'turn' });
+      const turn = el('input', { type: 'number', min: '1', max: String(this.story.answers.length),
+        'aria-label': 'go to turn', placeholder: 'turn' });
       const form = el('form', {}, turn, ' ', el('button', {}, 'Go'));
       form.addEventListener('submit', (event) => {
         event.preventDefault();
         this.choose(Number(turn.value));
       });
-      fill(pager, button('First', 0, this.from > 0), button('Earlier', this.from - STEPS, this.from > 0),
-        el('span', { class: 'faint' }, `steps ${this.from + 1} to ${Math.min(total, this.from + STEPS)} of ${total.toLocaleString('en')}`),
-        button('Later', this.from + STEPS, this.from < last), button('Last', last, this.from < last), form);
+      const [first, end, all] = [this.from + 1, Math.min(total, this.from + STEPS), total].map((one) => one.toLocaleString('en'));
+      fill(pager, button('First', 0, this.from > 0), button('Earlier', Math.max(0, this.from - STEPS), this.from > 0),
+        el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
+        button('Later', Math.min(last, this.from + STEPS), this.from < last), button('Last', last, this.from < last), form);
     }
   }
 
@@ -252,25 +261,25 @@ class TaskPage {
   }
 
   rowsOf(one) {
-    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.to,
+    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.at,
       title: 'from the step before to the answer of the model', open: () => this.choose(one.turn.number) }];
     if (one.kind !== 'call') return [];
-    const call = { name: one.name, kind: 'call', from: one.from, to: one.to, level: 1, bad: one.status === 'failed',
+    const call = { name: one.name, kind: 'call', from: one.at, to: one.to, level: 1, bad: one.status === 'failed',
       title: one.status, open: () => this.focusOn(this.drawn.get(one)?.node) };
     const part = this.subtasks.find(({ id }) => id === one.subtask);
     return part ? [call, this.rowOfSubtask(part)] : [call];
   }
 
   /** When a turn began at the latest: after the step before it, and after the subtasks that it waited for. */
-  beginOf({ from, to }) {
-    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= to);
-    return Math.max(from, ...ends.map((one) => one.updatedAt));
+  beginOf(answer) {
+    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= answer.at);
+    return Math.max(this.story.beginOf(answer), ...ends.map((one) => one.updatedAt));
   }
 
   rowOfSubtask(part) {
     const { words, kind } = statusOf(part);
-    return { name: sentence(goalOf(part), 60), kind: 'subtask', from: part.createdAt, level: 2, bad: kind === 'bad', title: `subtask, ${words}`,
-      to: part.completionStatus === undefined ? null : Math.max(part.createdAt, part.updatedAt),
+    return { name: sentence(goalOf(part), 60), kind: 'subtask', from: part.createdAt, level: 2, bad: kind === 'bad',
+      title: `subtask, ${words}`, to: part.completionStatus === undefined ? null : Math.max(part.createdAt, part.updatedAt),
       open: () => go({ project: this.here.project, view: 'task', id: part.id }) };
   }
 

@@ -24,5 +24,5 @@ export function statusOf(task, { subtasks = null, calls = [] } = {}) {
 export function statusNodes(task, known) {
   const { words, kind, reason } = statusOf(task, known);
   return [foreign(words, { class: `badge ${kind}`, 'data-status': words }),
-    reason ? foreign(reason, { class: kind === 'bad' ? 'failure' : '' }) : null];
+    reason ? [' ', foreign(reason, { class: kind === 'bad' ? 'failure' : null })] : null];
 }

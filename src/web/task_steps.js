@@ -29,21 +29,21 @@ export function messageItem({ id, role, text, at: time }, here) {
   const card = link({ ...here, query: { ...here.query, card: id } });
   const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
     el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
+  const elsewhere = link({ project: here.project, view: 'search', query: { q: words } });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
-    words ? el('a', { class: 'quiet', 'data-do': 'elsewhere', href: link({ project: here.project, view: 'search', query: { q: words } }) },
-      'Where else was that said?') : null));
+    words ? el('a', { class: 'quiet', 'data-do': 'elsewhere', href: elsewhere }, 'Where else was that said?') : null));
   return made;
 }
 
 const labelled = (label, text) => [el('dt', {}, label), el('dd', {}, text ? jsonOrText(text, label) : el('span', { class: 'faint' }, 'none'))];
 
 export function callItem(call, here) {
-  const { id, name, status, parameters, details, from, to, subtask } = call;
+  const { id, name, status, parameters, details, at, to, subtask } = call;
   return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, foreign(name)),
     foreign(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
-    to === null ? null : el('span', {}, duration(to - from)),
+    to === null ? null : el('span', {}, duration(to - at)),
     subtask ? el('a', { href: link({ project: here.project, view: 'task', id: subtask }), 'data-do': 'subtask' }, 'its task') : null,
-    el('span', { class: 'space' }), moment(from)],
+    el('span', { class: 'space' }), moment(at)],
   el('dl', { class: 'fields labelled' }, labelled('Arguments', parameters),
     isOpen(call) ? null : labelled(status === 'failed' ? 'Error' : 'Result', details)), { 'data-call': id });
 }

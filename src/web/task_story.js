@@ -3,6 +3,7 @@
 import { isObject } from './content.js';
 import { write } from './json.js';
 
+const LOOK_BACK = 64; // steps
 const OPEN = new Set(['pending', 'in_progress']);
 
 export const isOpen = (call) => OPEN.has(call.status);
@@ -56,11 +57,10 @@ export class Story {
   bytes = 0; // of the texts, roughly
   #calls = new Map();
   #known = new Set(); // ids of messages
-  #now; // when the last step ended
+  order = 0; // grows when a step is put between others
 
   constructor(task) {
     this.task = task;
-    this.#now = task.createdAt;
   }
 
   /** Takes an event of the task's stream. */
@@ -83,10 +83,8 @@ export class Story {
     this.#known.add(id);
     this.bytes += text.length;
     if (role === 'user') this.goal ??= text;
-    const item = { kind: 'message', id, role, text, from: this.#now, to: Math.max(timestamp, this.#now), at: timestamp,
-      changes: 0, number: this.items.length };
+    const item = { kind: 'message', id, role, text, at: timestamp, changes: 0, number: this.items.length };
     this.items.push(item);
-    this.#now = Math.max(this.#now, timestamp);
     if (role !== 'assistant') return;
     item.turn = { number: this.answers.length + 1, ...turnOf(metadata) };
     this.answers.push(item);
@@ -95,23 +93,35 @@ export class Story {
   on_call(data) {
     let call = this.#calls.get(data.callId);
     if (!call) {
-      const from = Math.max(number(data.createdAt) ?? data.timestamp, this.task.createdAt);
-      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'of something that is gone', from, to: null,
-        began: null, parameters: data.parameters, details: null, changes: 0, number: this.items.length,
-        ofTurn: this.answers.length };
+      const created = number(data.createdAt) ?? 0;
+      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'of something that is gone',
+        at: created < this.task.createdAt ? data.timestamp : created, to: null, parameters: data.parameters, details: null, changes: 0 };
       this.#calls.set(data.callId, call);
-      this.items.push(call);
+      this.#place(call);
     }
     call.changes++;
     call.status = data.status;
     this.bytes += String(data.parameters).length + String(data.details).length;
-    if (data.status === 'in_progress') call.began = data.timestamp;
     if (isOpen(call)) return;
     if (data.status === 'failed') this.failed++;
     call.details = typeof data.details === 'string' && data.details !== '{}' ? data.details : null;
-    call.to = Math.max(call.from, number(data.updatedAt) ?? data.timestamp);
+    call.to = Math.max(call.at, number(data.updatedAt) ?? data.timestamp);
     call.subtask = spawned(call);
-    this.#now = Math.max(this.#now, call.to);
+  }
+
+  /** Puts a call where its time is: an import has all messages of a part before the calls. */
+  #place(call) {
+    let at = this.items.length;
+    while (at > 0 && this.items[at - 1].at > call.at) at--;
+    if (at < this.items.length) this.order++;
+    this.items.splice(at, 0, call);
+    for (; at < this.items.length; at++) this.items[at].number = at;
+  }
+
+  /** When the work on an answer began at the earliest: when the steps before it had ended. */
+  beginOf({ number: place, at }) {
+    const before = this.items.slice(Math.max(0, place - LOOK_BACK), place).map((one) => one.to ?? one.at);
+    return Math.max(this.task.createdAt, ...before.filter((time) => time <= at));
   }
 
   on_task_complete(data) {

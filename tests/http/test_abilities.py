@@ -499,6 +499,7 @@ def test_the_life_of_a_task_in_the_ledger():
     listed = ask("ldg:msg:list", {"taskId": task["id"]})
     assert listed == {"messages": [last, first], "total": 2}
     assert ask("ldg:msg:list", {"taskId": task["id"], "offset": 1}) == {"messages": [first], "total": 2}
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"]["lastMessageAt"] == 7002
     made = a_call(task, startMessageId=first["id"])
     for status in ("in_progress", "completed"):
         made = {**made, "status": status, "updatedAt": made["updatedAt"] + 1, "details": '{"n":1}'}
@@ -507,7 +508,7 @@ def test_the_life_of_a_task_in_the_ledger():
     done = {**task, "completionStatus": "success", "updatedAt": 8000}
     ask("ldg:task:save", {"task": done})
     refused("ldg:task:save", {"task": task}, 409, "error", "")
-    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**done, "state": "completed"}
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**done, "state": "completed", "lastMessageAt": 7002}
 
 
 def test_the_end_of_a_task_is_the_end_of_its_calls():
