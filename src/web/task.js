@@ -164,15 +164,16 @@ class TaskPage {
       entitle(sentence(story.goal));
     }
     const wanted = story.find(this.wanted);
-    if (wanted) this.from = this.pageOf(wanted);
+    this.target = wanted ?? this.target;
+    if (this.target) this.from = this.pageOf(this.target);
     else if (this.follows) this.from = this.lastPage();
-    this.drawSteps();
+    const isFilled = this.drawSteps();
     this.drawLive();
     this.drawPagers();
     this.drawBars();
     this.drawSpent();
     this.drawStatus();
-    if (wanted) this.goTo(wanted);
+    if (wanted || (isFilled && this.target && document.activeElement === document.body)) this.goTo(this.target);
   }
 
   pageOf(one) {
@@ -183,11 +184,12 @@ class TaskPage {
     return Math.max(0, Math.floor(this.story.items.length / HALF) * HALF - HALF);
   }
 
-  /** Draws the steps of the page that are new or have changed. */
+  /** Draws the steps of the page that are new or have changed. Returns whether it drew all of them. */
   drawSteps() {
     const page = this.story.items.slice(this.from, this.from + STEPS);
     const shown = `${this.from} ${this.story.order}`;
-    if (this.shown !== shown) {
+    const isFilled = this.shown !== shown;
+    if (isFilled) {
       this.drawn.clear();
       fill(this.list);
       this.shown = shown;
@@ -201,6 +203,7 @@ class TaskPage {
       else if (one.kind === 'call' || one.text.trim() !== '') this.list.append(node); // a turn of calls alone says nothing
       this.drawn.set(one, { node, changes: one.changes });
     }
+    return isFilled;
   }
 
   drawLive() {
@@ -220,6 +223,7 @@ class TaskPage {
       this.follows = from + STEPS >= total && this.story.ended === null;
       this.from = from;
       this.wanted = {};
+      this.target = undefined;
       this.draw();
       this.list.firstElementChild?.scrollIntoView({ block: 'center' });
     };

@@ -191,7 +191,7 @@ def test_what_it_waits_for():
     ask("task:cancel", taskId=part, reason="x")
     browser.run("location.hash = '#/demo/tasks'")
     browser.wait("return document.querySelector('[data-task]')")
-    assert "waiting for a worker" in browser.texts(f"[data-task='{task}']")[0]  # its subtask has ended
+    assert "waiting for a subtask or a message" in browser.texts(f"[data-task='{task}']")[0]
     no_complaints(browser)
 
 
@@ -200,18 +200,18 @@ def test_send_and_cancel():
     browser = visit(f"task/{task}")
     browser.click("[data-do=send]")
     browser.click("dialog [data-do=confirm]")
-    assert browser.texts("dialog h2") == ["Send a message"], "an empty message was sent"
+    assert browser.texts("dialog[open] h2") == ["Send a message"], "an empty message was sent"
     browser.type("dialog textarea", "shorter, please")
     browser.click("dialog [data-do=confirm]")
     browser.wait("return document.querySelector('[data-message] ~ [data-message] ~ [data-message]')")
-    assert roles(browser) == ["system", "user", "user"] and browser.texts("dialog") == []
+    assert roles(browser) == ["system", "user", "user"] and browser.texts("dialog[open]") == []
     browser.click("[data-do=cancel]")
     browser.type("dialog textarea", "wrong idea")
     ask("task:cancel", taskId=task, reason="was first")
     browser.await_text("The task is over")
     browser.click("dialog [data-do=confirm]")
-    browser.wait("return document.querySelector('dialog .failure').innerText.includes('is already completed')")
-    browser.click("dialog button[type=button]")
+    browser.wait("return document.querySelector('dialog[open] .failure').innerText.includes('is already completed')")
+    browser.click("dialog[open] button[type=button]")
     assert "cancelled was first" in browser.texts("[role=status]")[0]
     assert browser.texts("[data-do=send]") == browser.texts("[data-do=cancel]") == []
     no_complaints(browser)
