@@ -3,7 +3,7 @@
 import { count, el, fill, foreign, notice } from './dom.js';
 import { showFirstCard } from './first.js';
 import { entitle, link } from './place.js';
-import { boxRow, sessionRow, taskRow } from './rows.js';
+import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
 
 const NEWEST = 8; // of each kind
@@ -34,7 +34,7 @@ const section = (title, rows, all) => (rows.length === 0 ? null : el('section', 
 function newest(here, sessions, tasks, boxes) {
   const of = (items, at, draw, kind) => items.map((one) => ({ at: at(one), node: draw(one, here, kind) }));
   return [...of(sessions, (one) => Date.parse(one.updated_at), sessionRow, 'session'),
-    ...of(tasks, (one) => one.updatedAt, taskRow, 'task'),
+    ...of(tasks, lastOf, taskRow, 'task'),
     ...of(boxes, (one) => Date.parse(one.updated_at), boxRow, 'box')]
     .sort((a, b) => b.at - a.at).map(({ node }) => node);
 }
