@@ -63,7 +63,7 @@ def text_of(text):
 
 # --- characters ---
 
-JOINERS = set("_-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019")
+CONNECTORS = set("_-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019")
 CJK = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"
     "\u3040-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7ff\uf900-\ufaff\uff65-\uffdc"
@@ -71,10 +71,10 @@ CJK = re.compile(
 
 
 def kind(char):
-    """C: CJK, A: capital, a: small letter, l: other letter, 0: digit, m: mark, j: joiner, space: white space or control."""
+    """C: CJK, A: capital, a: small letter, l: other letter, 0: digit, m: mark, j: connector, space: white space or control."""
     if CJK.match(char):
         return "C"
-    if char in JOINERS:
+    if char in CONNECTORS:
         return "j"
     category = unicodedata.category(char)
     if category in ("Lu", "Lt"):
@@ -96,23 +96,23 @@ def folded(char):
 
 RUN = re.compile("(?:C|[Aal0]m*(?:j{1,2}(?=[Aal0]))?)+")
 WORD = re.compile("C|(?:[Aal]m*)+|(?:0m*)+")
-PIECE_ENDS = re.compile("(?<=[al])(?=A)|(?<=A)(?=Aa)")
+SUBWORD_ENDS = re.compile("(?<=[al])(?=A)|(?<=A)(?=Aa)")
 
 
 def size(text):
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-class Piece:
+class Subword:
     def __init__(self, begins_word, is_cjk, start):
         self.begins_word, self.is_cjk, self.start, self.end, self.text = begins_word, is_cjk, start, start, ""
 
 
-def word_pieces(text, kinds, start, end):
-    """The pieces of a word of the text. A word that is too long is several."""
+def subwords_of(text, kinds, start, end):
+    """The subwords of a word of the text. A word that is too long is several."""
     bases = [at for at in range(start, end) if kinds[at] != "m"]
-    cuts = {bases[match.start()] for match in PIECE_ENDS.finditer("".join(kinds[at] for at in bases))}
-    pieces, length = [], 0
+    cuts = {bases[match.start()] for match in SUBWORD_ENDS.finditer("".join(kinds[at] for at in bases))}
+    subwords, length = [], 0
     for at in range(start, end):
         more = folded(text[at])
         too_long = length + size(more) > WORD_BYTES
@@ -120,39 +120,39 @@ def word_pieces(text, kinds, start, end):
             length = 0
         length += size(more)
         if at == start or too_long or at in cuts:
-            pieces.append(Piece(at == start or too_long, kinds[at] == "C", at))
-        pieces[-1].text += more
-        pieces[-1].end = at + 1
-    return pieces
+            subwords.append(Subword(at == start or too_long, kinds[at] == "C", at))
+        subwords[-1].text += more
+        subwords[-1].end = at + 1
+    return subwords
 
 
 def runs(text):
-    """The runs of a text: lists of pieces."""
+    """The runs of a text: lists of subwords."""
     kinds = "".join(map(kind, text))
     for run in RUN.finditer(kinds):
-        pieces = []
+        subwords = []
         for word in WORD.finditer(kinds, run.start(), run.end()):
-            pieces += word_pieces(text, kinds, word.start(), word.end())
-        yield pieces
+            subwords += subwords_of(text, kinds, word.start(), word.end())
+        yield subwords
 
 
-def joined(pieces):
-    return "".join(piece.text for piece in pieces)
+def joined(subwords):
+    return "".join(subword.text for subword in subwords)
 
 
 def words(run):
-    """The words of a run: (index of the first piece, index after the last)."""
-    starts = [at for at, piece in enumerate(run) if piece.begins_word] + [len(run)]
+    """The words of a run: (index of the first subword, index after the last)."""
+    starts = [at for at, subword in enumerate(run) if subword.begins_word] + [len(run)]
     return list(zip(starts, starts[1:]))
 
 
 def run_terms(run):
-    """The terms of a run: (index of the first piece, index after the last)."""
+    """The terms of a run: (index of the first subword, index after the last)."""
     found = {(at, at + count) for count in (1, 2) for at in range(len(run) - count + 1)}
-    found |= {(at, at + 3) for at in range(len(run) - 2) if not any(piece.is_cjk for piece in run[at:at + 3])}
+    found |= {(at, at + 3) for at in range(len(run) - 2) if not any(subword.is_cjk for subword in run[at:at + 3])}
     each = words(run)
     found |= set(each) | {(first[0], second[1]) for first, second in zip(each, each[1:])}
-    if not any(piece.is_cjk for piece in run) and size(joined(run)) <= RUN_BYTES:
+    if not any(subword.is_cjk for subword in run) and size(joined(run)) <= RUN_BYTES:
         found.add((0, len(run)))
     return found
 

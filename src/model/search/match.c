@@ -14,23 +14,24 @@ typedef struct match_list {
     arena *memory;
 } match_list;
 
-/* Returns the index after the pieces that begin at `from` and have together the folded text `word`;
- * 0: there are none. */
+/* Returns the index after the subwords that begin at `from` and together have the folded text
+ * `word`; 0: there are none. */
 static size_t end_of_word(const search_run *run, size_t from, slice word)
 {
-    size_t start = from == 0 ? 0 : run->pieces[from - 1].end;
+    size_t start = from == 0 ? 0 : run->subwords[from - 1].end;
     size_t end = start + word.len, to = from;
 
-    if (end > run->pieces[run->count - 1].end ||
+    if (end > run->subwords[run->count - 1].end ||
         memcmp(run->folded + start, word.ptr, word.len) != 0)
         return 0;
-    while (run->pieces[to].end < end)
+    while (run->subwords[to].end < end)
         to++;
-    return run->pieces[to].end == end ? to + 1 : 0;
+    return run->subwords[to].end == end ? to + 1 : 0;
 }
 
-/* Returns the index after the pieces that match a run of the query and begin at `from`; 0: there
- * are none. One or two words match a term. Of more words, each adjacent two must. */
+/* Returns the index after the subwords that match a run of the query and begin at `from`; 0: there
+ * are none. One or two words of the query match one term. Three or more words match adjacent
+ * subwords, if each two adjacent words match a term. */
 static size_t match_run(const search_run *run, size_t from, const query_run *query)
 {
     size_t before = from, at = from, next;
@@ -62,8 +63,9 @@ static bool match_all(match_list *list, const search_query *query, const search_
                                      sizeof(search_found));
             if (list->found == NULL)
                 return false;
-            list->found[list->count++] = (search_found){
-                .from = run->pieces[from].from, .to = run->pieces[to - 1].to, .run = (uint32_t)i};
+            list->found[list->count++] = (search_found){.from = run->subwords[from].from,
+                                                        .to = run->subwords[to - 1].to,
+                                                        .run = (uint32_t)i};
         }
     }
     return true;

@@ -110,7 +110,7 @@ typedef struct json_reader {
     const char *at;
     const char *end;
     size_t depth;
-    member_rule rule; /* of the value that follows */
+    member_rule rule; /* rule of the next value */
 } json_reader;
 
 /* Reads the string whose opening quote is before `r->at`. */
