@@ -7,6 +7,7 @@ with regular expressions and Python's Unicode data. src/model/search does the sa
     spans(query, text)          where: (from, to) in characters, ascending, those that overlap are one
 """
 
+import functools
 import json
 import re
 import unicodedata
@@ -41,24 +42,41 @@ def is_data(text):
 
 
 def text_of(text):
-    lines, depth, hidden = [], 0, False
+    return "".join(line + "\n" for line in lines_of(text, 0))
+
+
+def is_json(text):
+    """Whether a text is an object or an array, in strict JSON."""
+    try:
+        return isinstance(json.loads(text, parse_int=str, parse_float=str, parse_constant=int), (dict, list))
+    except ValueError:
+        return False
+
+
+def lines_of(text, depth):
+    """The lines of the text. `depth` is 1 for JSON that was in a string."""
+    lines, hidden, may_be_json, inner = [], False, False, depth > 0
     for token in TOKEN.finditer(text):
-        inside, _, colon, number, opens, closes, _ = token.groups()
+        inside, ends, colon, number, opens, closes, _ = token.groups()
         if colon:
             name = decoded(inside)
             hidden = name in NEITHER or (name == "id" and depth <= 1)
+            may_be_json = name == "arguments" and not inner
             lines += [] if hidden or name in NO_NAME else [name]
             continue
         if number is not None:
             lines += [] if hidden else [number]
         elif inside is not None:
             value = decoded(inside)
-            lines += [] if is_data(value) or (hidden and value.isascii()) else [value]
+            if may_be_json and ends and is_json(value):
+                lines += lines_of(value, 1)
+            elif not is_data(value) and not (hidden and value.isascii()):
+                lines.append(value)
         elif opens or closes:
             depth = depth + 1 if opens else max(depth - 1, 0)
         if not closes:
-            hidden = False
-    return "".join(line + "\n" for line in lines)
+            hidden = may_be_json = False
+    return lines
 
 
 # --- characters ---
@@ -70,6 +88,7 @@ CJK = re.compile(
     "\U00016fe0-\U00018dff\U0001aff0-\U0001b2ff\U0001f200-\U0001f2ff\U00020000-\U0003fffd]")
 
 
+@functools.cache
 def kind(char):
     """C: CJK, A: capital, a: small letter, l: other letter, 0: digit, m: mark, j: connector, space: white space or control."""
     if CJK.match(char):
@@ -84,6 +103,7 @@ def kind(char):
     return {"L": "l", "N": "0", "M": "m", "Z": " "}.get(category[0], " " if category == "Cc" else ".")
 
 
+@functools.cache
 def folded(char):
     """The folded form of a character of a word."""
     if CJK.match(char):

@@ -33,6 +33,9 @@ static void text_of_json(void **state)
         {"\"\\u4e2d\\u6587 \\ud842\\udfb7\"", "\xE4\xB8\xAD\xE6\x96\x87 \xF0\xA0\xAE\xB7\n"},
         {"\"\\ud842x\"", "\xEF\xBF\xBDx\n"},
         {"", ""},
+        {"{\"arguments\":\"{\\\"id\\\":\\\"a\\\\nb\\\"}\"}", "id\na\nb\n"},
+        {"{\"arguments\":\"{\\\"id\\\":\"}", "{\"id\":\n"},
+        {"{\"x\":\"[\\\"id\\\"]\"}", "x\n[\"id\"]\n"},
         /* cut */
         {"{\"text\":\"begi", "begi\n"},
         {"{\"text\":\"a\\", "a\n"},
@@ -319,7 +322,7 @@ static void folds_each_character_into_its_limit(void **state)
         size_t len = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
         for (size_t i = len; i-- > 1;)
             bytes[i] = (char)(0x80 | (code >> 6 * (len - 1 - i) & 0x3F));
-        bytes[0] = (char)(0xF0 << (4 - len) | code >> 6 * (len - 1));
+        bytes[0] = (char)(0xF0u << (4 - len) | code >> 6 * (len - 1));
         search_char c = search_char_at((slice){bytes, len}, 0);
         if (c.kind < CHAR_MARK)
             continue;

@@ -88,6 +88,11 @@ static void the_text_of_json_latches_the_lack_of_memory(void **state)
     allocations_left = 0;
     search_text(&text, SLICE("{\"type\":\"x\",\"a\":[1,\"b\"]}"));
     assert_int_equal(text.failure, BUF_NOMEM);
+    /* The JSON in a string is copied. */
+    buf_reset(&text, 0);
+    allocations_left = 1;
+    search_text(&text, SLICE("{\"arguments\":\"[1,2]\",\"a\":1}"));
+    assert_int_equal(text.failure, BUF_NOMEM);
     buf_free(&text);
 }
 

@@ -6,12 +6,18 @@
 #include "model/search/query.h"
 #include "model/search/runs.h"
 
+/* After this number of matches in a text, only runs of the query without a match are looked for. So
+ * words that fill a text do not cost much memory and time. A snippet shows fewer matches. */
+enum { MATCHES_ENOUGH = 4096 };
+
 /* The matches of a text. */
 typedef struct match_list {
     search_found *found;
     size_t count;
     size_t cap;
     arena *memory;
+    size_t missing; /* runs of the query without a match so far */
+    bool seen[SEARCH_QUERY_RUNS];
 } match_list;
 
 /* Returns the index after the subwords that begin at `from` and together have the folded text
@@ -36,10 +42,9 @@ static size_t match_run(const search_run *run, size_t from, const query_run *que
 {
     size_t before = from, at = from, next;
 
-    if (query->count <= 2) {
-        next = end_of_word(run, from, query_words(query, 0, query->count));
+    next = end_of_word(run, from, query_words(query, 0, query->count));
+    if (query->count <= 2 || next == 0)
         return next != 0 && search_is_term(run, from, next) ? next : 0;
-    }
     for (size_t i = 0; i < query->count; i++) {
         next = at < run->count ? end_of_word(run, at, query_words(query, i, i + 1)) : 0;
         if (next == 0 || (i > 0 && !search_is_term(run, before, next)))
@@ -55,10 +60,13 @@ static bool match_all(match_list *list, const search_query *query, const search_
 {
     for (size_t from = 0; from < run->count; from++) {
         for (size_t i = 0; i < query->count; i++) {
-            size_t to = match_run(run, from, &query->runs[i]);
+            bool is_enough = list->count >= MATCHES_ENOUGH && list->seen[i];
+            size_t to = is_enough ? 0 : match_run(run, from, &query->runs[i]);
 
             if (to == 0)
                 continue;
+            list->missing -= !list->seen[i];
+            list->seen[i] = true;
             list->found = arena_more(list->memory, list->found, list->count, &list->cap,
                                      sizeof(search_found));
             if (list->found == NULL)
@@ -72,30 +80,19 @@ static bool match_all(match_list *list, const search_query *query, const search_
 }
 
 /* True if each run of the query has a match. */
-static bool has_all(const search_query *query, const match_list *list)
-{
-    bool seen[SEARCH_QUERY_RUNS] = {false};
-    size_t missing = query->count;
-
-    for (size_t i = 0; i < list->count && missing > 0; i++) {
-        missing -= !seen[list->found[i].run];
-        seen[list->found[i].run] = true;
-    }
-    return missing == 0;
-}
-
 static bool find_matches(match_list *list, const search_query *query, slice text)
 {
     search_reader reader;
     search_run run;
 
+    list->missing = query->count;
     if (!search_reader_init(&reader, text, list->memory))
         return false;
-    while (search_next_run(&reader, &run)) {
+    while ((list->missing > 0 || list->count < MATCHES_ENOUGH) && search_next_run(&reader, &run)) {
         if (!match_all(list, query, &run))
             return false;
     }
-    return !list->memory->failed && has_all(query, list);
+    return !list->memory->failed && list->missing == 0;
 }
 
 bool search_match(const search_query *query, slice text, search_snippet *out, arena *memory)
