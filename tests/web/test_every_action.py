@@ -14,12 +14,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from browser import page
 from cardbox_test import Postgres, Server, once
-from walker import Walker
+from walker import HOME, TYPED, Walker
 from web_data import BOX, HOSTILE, UNSEEN, hostile_rows, in_file
 
 DEMO = os.path.join(cardbox_test.ROOT, "src", "cli", "dev", "demo.ndjson")
 WHOLE = os.environ.get("CARDBOX_WEB_MATRIX") == "whole"
 EVIL = "<img src=x onerror=document.pwned=1>\u202egnp"  # a project's name may be anything
+ENTRIES, BOX_CARDS, BOX_VERSIONS = 20_000, 100_000, 3_000
+REQUESTS_MAX, ELEMENTS_MAX = 15, 12_000  # of a page
 GIANT = "W" * 300_000
 
 
@@ -118,7 +120,63 @@ def test_docs():
     browser = page()
     walker = Walker(browser, f"http://127.0.0.1:{server().port}", WHOLE)
     walker.look("/docs")
-    walker.click_all("/docs")
+    browser.type("#filter", "cursor listTasks")
+    browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
+    walker.set((400, "dark"))
+    for one in ("details:not([open]) > summary", "h3 a"):
+        browser.click(f".operation:not([hidden]) {one}")
+        walker.settle(one)
+    browser.type("#filter", TYPED)
+    browser.await_text("Nothing found")
+    walker.settle("/docs without results")
+    assert not walker.problems, "\n" + "\n".join(walker.problems.values())
+
+
+@once
+def put_large():
+    """A session of 20,000 entries, and a box of 100,000 cards with 3,000 versions."""
+    cards = [{"kind": "card", "card_id": f"c{at}", "content": f"card {at}", "metadata": {"role": "user"}} for at in range(1000)]
+    big = {"kind": "box", "box_id": BOX, "card_ids": [f"c{at % 1000}" for at in range(BOX_CARDS - BOX_VERSIONS + 1)]}
+    cardbox_test.cardbox("import", "--dsn", dsn(), "--project", "large", in_file([*cards, big]))
+    send("PUT", "large", "sessions/long", {"dialect": "pi"})
+    ids = [f"e{at}" for at in range(ENTRIES)]
+    for at in range(0, ENTRIES, 1000):
+        send("POST", "large", "sessions/long/entries", {"entries": [
+            {"id": one, "type": "message", "message": {"role": "user", "content": f"entry {one}"}} for one in ids[at:at + 1000]]})
+    with server().client() as client:
+        for at in range(BOX_VERSIONS - 1):
+            answer = client.request("POST", f"/projects/large/boxes/{BOX}/append", json.dumps({"card_ids": [f"c{at % 1000}"]}),
+                                    {"Content-Type": "application/json"})
+            assert answer.status == 200, answer
+
+
+def opened(walker, path, done):
+    """Opens a page; how many requests it has sent, and how many elements it has."""
+    walker.browser.open("about:blank")
+    walker.open(path)
+    walker.browser.wait(done)
+    return walker.browser.run("return [walk.requests, document.querySelectorAll('*').length]")
+
+
+def test_large_data():
+    """However large a thing is, its page asks for a page of it, and shows a page of it."""
+    put_large()
+    walker = Walker(page(), f"http://127.0.0.1:{server().port}")
+    walker.set((1400, "light"))
+    cards = "return document.querySelectorAll('main .card').length > 20"
+    entries = "return document.querySelectorAll('main .entry').length > 20"
+    for path, done in (("", "return document.querySelector('main').innerText.length > 20"), (f"/box/{BOX}", cards),
+                       (f"/box/{BOX}?version=1500", cards), (f"/context/{BOX}", cards), ("/cards", cards),
+                       ("/sessions", "return document.body.innerText.includes('long')"), ("/session/long", entries),
+                       ("/session/long?at=e19000", entries), ("/session-context/long", cards)):
+        requests, elements = opened(walker, f"/ui/#/large{path}", done)
+        print(f"{path}: {requests} requests, {elements} elements", flush=True)
+        assert requests <= REQUESTS_MAX and elements <= ELEMENTS_MAX, (path, requests, elements)
+    walker.open(f"/ui/#/large/box/{BOX}")
+    walker.browser.type(".slider", HOME)
+    walker.browser.await_text(f"of {BOX_VERSIONS:,}" if "3,000" in walker.browser.text() else f"of {BOX_VERSIONS}")
+    walker.settle("the first version")
+    assert walker.browser.run("return document.querySelectorAll('*').length") <= ELEMENTS_MAX
     assert not walker.problems, "\n" + "\n".join(walker.problems.values())
 
 
