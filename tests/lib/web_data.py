@@ -60,8 +60,7 @@ BENT = [
 ]
 
 
-def hostile_rows():
-    """Cards that try to be more than text, and boxes of them."""
+def rows():
     cards = [{"kind": "card", **card} for card in hostile_cards()]
     cards += [{"kind": "card", "card_id": f"bent-{number}", "content": content,
                "tool_calls": [None, 3, {}], "metadata": {"role": 3, "agent_turn_id": []}}
@@ -92,7 +91,7 @@ def in_file(all_rows):
 def server():
     dsn = Postgres.shared().database()
     with_project = ("--dsn", dsn, "--project", "demo")
-    for path in (SAMPLE, in_file(hostile_rows())):
+    for path in (SAMPLE, in_file(rows())):
         cardbox_test.cardbox("import", *with_project, path)
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "many", in_file(many()))
     cardbox_test.cardbox("box", "create", *with_project, "--id", BOX, "demo-001-instruction",

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from browser import no_complaints
 from web_data import (BOX, EVIL_BOX, HOLED_BOX, HOSTILE, HUGE_BOX, LONG_BOX, await_version, box, check_inert,
-                      hostile_cards, hostile_rows, ids_shown, press_now, server, visit)
+                      hostile_cards, ids_shown, press_now, rows, server, visit)
 
 
 def test_inspector_shows_boxes():
@@ -196,7 +196,7 @@ def test_hostile_cards_are_text():
         browser.click("button.wide")
         browser.wait("return document.querySelectorAll('main .cards > .card').length > arguments[0]",
                      count)
-    assert ids_shown(browser)[:-1] == [row["card_id"] for row in hostile_rows() if row["kind"] == "card"]
+    assert ids_shown(browser)[:-1] == [row["card_id"] for row in rows() if row["kind"] == "card"]
     browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
     browser.run("for (const one of document.querySelectorAll('.pair')) one.click()")
     check_inert(browser)

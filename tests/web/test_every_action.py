@@ -15,7 +15,7 @@ import cardbox_test
 from browser import page
 from cardbox_test import Postgres, Server, once
 from walker import HOME, TYPED, Walker
-from web_data import BOX, HOSTILE, UNSEEN, hostile_rows, in_file
+from web_data import BOX, HOSTILE, UNSEEN, in_file, rows
 
 DEMO = os.path.join(cardbox_test.ROOT, "src", "cli", "dev", "demo.ndjson")
 WHOLE = os.environ.get("CARDBOX_WEB_MATRIX") == "whole"
@@ -60,7 +60,7 @@ def put_demo(project):
 
 
 def put_hostile(project):
-    cardbox_test.cardbox("import", "--dsn", dsn(), "--project", project, in_file(hostile_rows()))
+    cardbox_test.cardbox("import", "--dsn", dsn(), "--project", project, in_file(rows()))
     texts = [*HOSTILE, UNSEEN, "# <b>bold</b> [link](javascript:document.pwned=1) ![](https://evil.example/x.png)", GIANT]
     said = [{"id": f"h{at}", "type": "message", "message": {"role": "user" if at % 2 else "assistant", "content": text}}
             for at, text in enumerate(texts)]
