@@ -205,7 +205,9 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  *   - token_estimate: {"method":"bytes/4", "tokens":N}, the bytes of the messages and of the
  *     separate system text as JSON, divided by four and rounded up
  *   - repairs, also of omitted messages. A repair has the members repair (its kind), entry (the id
- *     of the entry or card) and in some cases call (the id of the tool call)
+ *     of the entry or card) and in some cases call (the id of the tool call) and message. The
+ *     member message is the index of the message that was repaired or added. If something was left
+ *     out, it is the index of the message that follows
  *
  * The report for a session also has entry_id, provider, model and thinking_level, and in
  * CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider, model and startTime

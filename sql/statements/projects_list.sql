@@ -1,14 +1,16 @@
--- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have cards,
--- boxes, sessions or tasks. A few index look-ups find each of these projects. A worker's role gets its granted
--- projects: under row-level security such look-ups would read the rows of other projects. For each kind of rows there
+-- Lists a page of the projects that the role can read, ordered by id. Without $4, the service gets all projects that
+-- have cards, boxes, sessions or tasks. A few index look-ups find each of these projects. A worker's role gets its
+-- granted projects: under row-level security such look-ups would read the rows of other projects. With $4, the page
+-- has the projects of $4, also those without rows that the role can read. For each kind of rows there
 -- are two columns: the number of live rows, at most $3, and whether there are more than $3 rows. Only the first $3 + 1
 -- rows of a kind in a project are examined. Deleted and expired cards and deleted boxes are rows, but not live rows.
 -- $1 text  last project of the previous page; NULL: the first page
 -- $2 int8  maximum number of projects
 -- $3 int8  maximum number of rows of each kind that are counted in a project
+-- $4 text[]  only these projects, each given once; NULL: all
 WITH RECURSIVE held (tenant_id, number) AS (
     SELECT coalesce($1::text, '') COLLATE "C", 0::int8
-     WHERE pg_has_role('cardbox_service', 'USAGE')
+     WHERE $4::text[] IS NULL AND pg_has_role('cardbox_service', 'USAGE')
     UNION ALL
     SELECT least((SELECT c.tenant_id FROM cardbox.cards c WHERE c.tenant_id > h.tenant_id
                    ORDER BY c.tenant_id LIMIT 1),
@@ -25,9 +27,13 @@ WITH RECURSIVE held (tenant_id, number) AS (
     SELECT h.tenant_id FROM held h WHERE h.number > 0 AND h.tenant_id IS NOT NULL
     UNION ALL
     (SELECT g.tenant_id FROM cardbox.tenant_grants g
-      WHERE NOT pg_has_role('cardbox_service', 'USAGE') AND g.role_name = current_user
+      WHERE $4::text[] IS NULL AND NOT pg_has_role('cardbox_service', 'USAGE') AND g.role_name = current_user
         AND g.tenant_id > coalesce($1::text, '')
       ORDER BY g.tenant_id LIMIT $2::int8)
+    UNION ALL
+    (SELECT o.tenant_id FROM unnest($4::text[]) AS o (tenant_id)
+      WHERE o.tenant_id COLLATE "C" > coalesce($1::text, '')
+      ORDER BY o.tenant_id COLLATE "C" LIMIT $2::int8)
 )
 SELECT p.tenant_id,
        least(cards.live, $3::int8), cards.seen > $3::int8, least(boxes.live, $3::int8), boxes.seen > $3::int8,

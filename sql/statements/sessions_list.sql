@@ -3,8 +3,20 @@
 -- $2 timestamptz  creation time of the last session of the previous page; NULL: the first page
 -- $3 text         id of the last session of the previous page
 -- $4 int8         maximum number of sessions
+-- $5 int4         maximum size in bytes of the last two columns, the contents of the first message of a user among the
+--                 first 50 lines, and the last message among the last 50 lines; NULL: both are NULL
 SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.entries, s.version,
-       s.created_at, s.updated_at
+       s.created_at, s.updated_at,
+       CASE WHEN $5::int4 IS NOT NULL THEN (
+            SELECT e.content FROM cardbox.session_lines e
+             WHERE e.tenant_id = $1::text AND e.session_id = s.session_id AND e.line < 50 AND e.role = 'user'
+               AND e.size <= $5::int4
+             ORDER BY e.line LIMIT 1) END,
+       CASE WHEN $5::int4 IS NOT NULL THEN (
+            SELECT e.content FROM cardbox.session_lines e
+             WHERE e.tenant_id = $1::text AND e.session_id = s.session_id AND e.line >= s.lines - 50
+               AND e.role IS NOT NULL AND e.size <= $5::int4
+             ORDER BY e.line DESC LIMIT 1) END
   FROM cardbox.sessions s
  WHERE s.tenant_id = $1::text AND s.state = 'live'
    AND (s.created_at, s.session_id) < (least($2::timestamptz, 'infinity'), greatest($3::text, ''))

@@ -199,7 +199,7 @@ BUS_BUILDS_FROM_PLAN(box_list, boxes_list_params)
 BUS_RENDERS(box_list)
 {
     const box_list *list = call->plan;
-    list_json_boxes(out, rows, list->limit, call->memory);
+    list_json_boxes(out, rows, list->limit, list->preview, call->memory);
     return CARDBOX_OK;
 }
 

@@ -14,6 +14,7 @@
 typedef struct session_list {
     list_cursor from;
     int64_t limit;
+    bool preview; /* each session also has the previews of its first and its last message */
 } session_list;
 
 /* The plan of the abilities that read the tree of a session. */

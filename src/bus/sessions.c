@@ -18,13 +18,13 @@ BUS_READS(session_list)
 BUS_BUILDS(session_list)
 {
     const session_list *plan = call->plan;
-    sessions_list_params(p, call->tenant, &plan->from, plan->limit);
+    sessions_list_params(p, call->tenant, &plan->from, plan->limit, plan->preview);
 }
 
 BUS_RENDERS(session_list)
 {
     const session_list *plan = call->plan;
-    session_list_json(out, rows, plan->limit, call->tenant, call->memory);
+    session_list_json(out, rows, plan->limit, plan->preview, call->tenant, call->memory);
     return CARDBOX_OK;
 }
 

@@ -6,9 +6,9 @@ const ROOT = new URL('../', document.baseURI);
 const TOKEN_KEY = 'cardbox.token';
 
 class ApiError extends Error {
-  constructor(status, code, message, hint) {
+  constructor(status, code, message, hint, more = {}) {
     super(message);
-    Object.assign(this, { status, code, hint });
+    Object.assign(this, { status, code, hint, ...more });
   }
 }
 
@@ -24,7 +24,8 @@ function errorOf(status, body) {
     return new ApiError(status, 'validation_failed', detail.map((one) =>
       `${(one.loc ?? []).join('.')}: ${one.msg}`).join('; '));
   if (detail && typeof detail === 'object')
-    return new ApiError(status, detail.error_code, detail.error_message, detail.hint);
+    return new ApiError(status, detail.error_code, detail.error_message, detail.hint,
+      { currentVersion: detail.current_version });
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
@@ -118,7 +119,10 @@ function query(values) {
     `${part(name)}=${part(value)}`).join('&');
 }
 
-/** The first projects, for whoever may see all. */
+/** The address of this server, for programs. */
+export const server = () => ROOT.href.replace(/\/$/, '');
+
+/** The first projects of the token, or of all. */
 export const projects = () => call('GET', 'projects' + query({ limit: 100 }));
 
 /** What the page asks of one project. */
@@ -128,25 +132,38 @@ export function project(name, signal) {
   const invoke = (ability, body) => call('POST', at('abilities', ability), { body, signal });
   const boxAt = (box, ...rest) => at('boxes', box, ...rest);
   return {
-    boxes: (cursor) => get(at('boxes') + query({ limit: 50, cursor })),
+    counts: () => get(at()),
+    search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
+    boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
-    tail: (box, moment = {}) => get(boxAt(box, 'cards') + query({ ...moment, limit: 500 })),
-    log: (box, cursor) => get(boxAt(box, 'log') + query({ limit: 200, cursor })),
+    tail: (box, moment = {}, limit = 500) => get(boxAt(box, 'cards') + query({ ...moment, limit })),
+    log: (box, cursor, limit = 100) => get(boxAt(box, 'log') + query({ limit, cursor })),
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
-    sessions: (cursor) => get(at('sessions') + query({ limit: 50, cursor })),
+    sessions: (cursor, limit = 50) => get(at('sessions') + query({ limit, cursor, preview: true })),
     session: (id) => get(at('sessions', id)),
     entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
+    path: (id, entry, wanted) => get((entry === undefined ? at('sessions', id, 'path')
+      : at('sessions', id, 'entries', entry, 'path')) + query(wanted)),
+    leaves: (id, wanted) => get(at('sessions', id, 'leaves') + query(wanted)),
+    diff: (id, wanted) => get(at('sessions', id, 'diff') + query(wanted)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
     forkSession: (id, body) => call('POST', at('sessions', id, 'fork'), { body }),
     tasks: (wanted, limit, offset) => invoke('ldg:task:query', { ...wanted, goals: true, limit, offset }),
     task: (id) => invoke('ldg:task:get', { taskId: id }),
+    sendToTask: (id, message) => call('POST', at('abilities', 'task:send'), { body: { receiverId: id, message } }),
+    cancelTask: (id, reason) => call('POST', at('abilities', 'task:cancel'), { body: { taskId: id, reason } }),
+    appendToSession: (id, body) => call('POST', at('sessions', id, 'entries'), { body }),
     follow: (id) => events(at('tasks', id, 'stream'), signal),
     fork: (box, body) => call('POST', boxAt(box, 'fork'), { body }),
+    addCard: (card) => call('POST', at('cards'), { body: card }),
+    append: (box, body, key) => call('POST', boxAt(box, 'append'), { body, headers: { 'Idempotency-Key': key } }),
     card: (card) => get(at('cards', card)),
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),
     list: (filters, cursor) => get(at('cards') + query({ limit: 50, ...filters, cursor })),
-    revisions: (card) => get(at('cards', card, 'revisions')),
+    revisions: (card, limit) => get(at('cards', card, 'revisions') + query({ limit })),
+    /** The whole address of a path of the project, for programs. */
+    address: (parts, wanted = {}) => new URL(at(...parts) + query(wanted), ROOT).href,
     holders: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
   };
 }

@@ -5,19 +5,23 @@ import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
 import { showBoxContext } from './context.js';
-import { listBoxes, searchCards } from './lists.js';
-import { go, link, place } from './place.js';
+import { addKeys, pageKeys, showHelp } from './keys.js';
+import { listBoxes, listCards } from './lists.js';
+import { showOverview } from './overview.js';
+import { entitle, go, link, place } from './place.js';
+import { row } from './rows.js';
+import { showSearch } from './search.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
+import { trouble } from './trouble.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
+const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards'];
 const $ = (id) => document.getElementById(id);
 const main = $('main');
-const side = $('boxes');
 const panel = $('panel');
 
 let leave = new AbortController(); // of what is loaded for the main part
-let leaveSide = new AbortController();
 let leavePanel = new AbortController();
 
 // --- what is remembered ---
@@ -45,39 +49,32 @@ function leaveMain() {
   leave = new AbortController();
   main.classList.remove('in-the-past');
   main.removeAttribute('aria-busy');
+  pageKeys({});
 }
 
 function welcome() {
   leaveMain();
-  leaveSide.abort();
-  delete side.dataset.project;
-  fill(side);
   const list = el('nav', { class: 'projects', 'aria-label': 'projects' });
-  fill(main, notice('Which project?', 'Type its name at the top to see its boxes: what ' +
-    'its agents read, card by card and turn by turn.'), list);
-  $('project').focus();
+  fill(main, notice('Which project?', 'Choose one, or type its name at the top. A project that does ' +
+    'not exist yet begins with its first card.'), list);
   offerProjects(list);
 }
 
 async function offerProjects(list) {
   try {
     const { data } = await projects();
-    const kinds = ['boxes', 'sessions', 'tasks', 'cards'];
     const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
       : count(one[kind], word, kind));
-    fill(list, data.projects.map((one) => el('a', { class: 'box-link', href: link({
-      project: one.project_id, view: kinds.find((kind) => one[kind] > 0),
-    }) },
-      foreign(one.project_id), el('div', { class: 'faint' }, many(one, 'boxes', 'box'), ', ',
-        many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ', many(one, 'cards', 'card')))));
-  } catch {
-    // Who may not see all of them knows theirs.
+    fill(list, data.projects.map((one) => row({
+      href: link({ project: one.project_id }), text: one.project_id, id: one.project_id,
+      facts: [many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ',
+        many(one, 'boxes', 'box'), ', ', many(one, 'cards', 'card')],
+    })));
+    if (data.projects.length === 0) fill(list, el('p', { class: 'faint' }, 'There is no project yet.'));
+  } catch (error) {
+    if (error.status === 403) $('project').focus(); // a token that may not list them can name its own
+    else fill(list, trouble(error));
   }
-}
-
-function chooseBox() {
-  fill(main, notice('Choose a box', 'A box is what an agent reads: its context, card by card. ' +
-    'Its timeline shows what the agent saw at each turn.'));
 }
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -87,29 +84,12 @@ function withoutPanel(here) {
   return { ...here, query };
 }
 
-function showSide(here) {
-  if (side.dataset.project !== here.project) {
-    leaveSide.abort();
-    leaveSide = new AbortController();
-    const api = project(here.project, leaveSide.signal);
-    side.dataset.project = here.project;
-    listBoxes(side, api, here).then(() => markCurrent(place()));
-  }
-  markCurrent(here);
-}
-
-function markCurrent(here) {
-  for (const one of side.querySelectorAll('.box-link')) {
-    if (['box', 'context'].includes(here.view) && one.dataset.box === here.id) one.setAttribute('aria-current', 'page');
-    else one.removeAttribute('aria-current');
-  }
-}
-
 /** Which of the parts at the top one is in. */
 function markPart(here) {
-  const parts = ['boxes', 'sessions', 'tasks', 'cards'];
-  const part = parts.find((name) => here.view.startsWith(name.slice(0, -1))) ?? 'boxes';
-  for (const name of parts) {
+  const part = PARTS.find((name) => here.view.startsWith(name.replace(/e?s$/, ''))) ??
+    (here.view === 'context' ? 'boxes' : null);
+  for (const name of PARTS) {
+    $(`to-${name}`).href = link({ project: here.project, view: name });
     if (name === part) $(`to-${name}`).setAttribute('aria-current', 'page');
     else $(`to-${name}`).removeAttribute('aria-current');
   }
@@ -126,9 +106,11 @@ function showMain(here) {
   else if (here.view === 'session-context') showSessionContext(main, api, here);
   else if (here.view === 'tasks') listTasks(main, api, here);
   else if (here.view === 'task') showTask(main, api, here);
-  else if (here.view === 'cards') searchCards(main, api, here);
+  else if (here.view === 'cards') listCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
-  else if (here.view === 'boxes') chooseBox();
+  else if (here.view === 'boxes') listBoxes(main, api, here);
+  else if (here.view === 'overview') showOverview(main, api, here, leave.signal);
+  else if (here.view === 'search') showSearch(main, api, here);
   else fill(main, notice('No such page', 'The address leads nowhere. What there is stands at the top.'));
 }
 
@@ -151,16 +133,12 @@ function show(before = null) {
   document.body.dataset.view = here.project ? here.view : 'none';
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
-  document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
+  entitle();
   showPanel(here, before);
   if (!here.project) return welcome();
-  $('to-cards').href = link({ project: here.project, view: 'cards' });
-  $('to-sessions').href = link({ project: here.project, view: 'sessions' });
-  $('to-tasks').href = link({ project: here.project, view: 'tasks' });
-  $('to-boxes').href = link({ project: here.project });
+  if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';
   markPart(here);
   remember(here.project);
-  showSide(here);
   if (!before || !same(withoutPanel(here), withoutPanel(before))) showMain(here);
 }
 
@@ -176,12 +154,27 @@ $('project-form').addEventListener('submit', (event) => {
 // The last project stands there: what is typed takes its place.
 $('project').addEventListener('focus', () => $('project').select());
 
-$('to-boxes').addEventListener('click', () => {
-  delete side.dataset.project;
-  showSide(place());
+$('search-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const q = $('search').value.trim();
+  const here = place();
+  if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, q } });
+});
+
+$('search').addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') main.focus({ preventScroll: true });
+});
+
+// The page that is shown already is drawn again, with what has come since.
+$('parts').addEventListener('click', (event) => {
+  if (event.target.closest('a')?.hash === location.hash) showMain(place());
 });
 
 $('panel-close').addEventListener('click', () => go(withoutPanel(place())));
+
+const help = () => showHelp($('help-dialog'));
+addKeys({ '/': ['search this project', () => $('search').select()], '?': ['this help', help] });
+$('help-button').addEventListener('click', help);
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !panel.hidden && !document.querySelector('dialog[open]'))
@@ -198,12 +191,12 @@ $('token-cancel').addEventListener('click', () => $('token-dialog').close());
 $('token-form').addEventListener('submit', () => {
   token.set($('token').value.trim());
   sayToken();
-  delete side.dataset.project;
   show();
 });
 
 function sayToken() {
-  $('token-button').textContent = token.get() ? 'Token is set' : 'Token';
+  $('token-button').textContent = token.get() ? 'Token ✓' : 'Token';
+  $('token-button').title = token.get() ? 'a token is set' : 'no token is set';
 }
 
 // What a dialog asks is about the place that was left.

@@ -1,9 +1,11 @@
-// lists.js: the list of boxes, and the search for cards; both newest first and page by page.
-import { add, count, el, fill, foreign, notice } from './dom.js';
+// lists.js: lists page by page; the list of boxes, and of cards by their members, both newest first.
+import { add, el, fill, notice } from './dom.js';
 import { cardItem } from './card.js';
-import { go, link } from './place.js';
-import { when } from './time.js';
+import { entitle, go, link } from './place.js';
+import { boxRow } from './rows.js';
 import { trouble } from './trouble.js';
+
+export { row } from './rows.js';
 
 /** A list that grows by pages; `load(cursor)` gives {items, next}. */
 export async function paged(into, load, draw, empty) {
@@ -31,37 +33,16 @@ export async function paged(into, load, draw, empty) {
   await page();
 }
 
-/** A project without boxes: what else it has. */
-async function sayWhatElse(into, api, here) {
-  try {
-    const [sessions, tasks, cards] = await Promise.all([api.sessions(), api.tasks({}, 1), api.list({ limit: 1 })]);
-    const there = [['sessions', sessions.data.sessions], ['tasks', tasks.data.tasks], ['cards', cards.data.cards]]
-      .filter(([, items]) => items.length > 0);
-    if (there.length === 0) fill(into, 'Nothing is in this project yet.');
-    else fill(into, 'No boxes in this project. It has ', there.map(([view], at) =>
-      [at > 0 ? ', ' : '', el('a', { href: link({ project: here.project, view }) }, view)]), '.');
-  } catch {
-    // That there are no boxes is said.
-  }
-}
-
-/** The boxes of a project as links. */
-export async function listBoxes(into, api, here) {
-  fill(into);
-  await paged(into, async (cursor) => {
+/** The boxes of a project, newest first. */
+export async function listBoxes(main, api, here) {
+  const list = el('div', { class: 'rows' });
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Boxes'),
+    el('p', { class: 'facts' }, 'A box is what an agent reads: its context, card by card, at each turn.')), list);
+  entitle('Boxes');
+  await paged(list, async (cursor) => {
     const { data } = await api.boxes(cursor);
     return { items: data.boxes, next: data.next_cursor };
-  }, (box) => el('a', {
-    class: 'box-link', href: link({ project: here.project, view: 'box', id: box.box_id }),
-    'data-box': box.box_id,
-  }, foreign(box.box_id, { class: 'id' }), el('span', { class: 'faint' },
-    count(box.length, 'card'), box.version > 1 ? `, version ${box.version}` : '',
-    (box.parent_ids ?? []).length > 0 ? ', with a parent' : '', ', ', when(box.updated_at))),
-  () => {
-    const note = el('p', { class: 'faint' }, 'No boxes in this project.');
-    sayWhatElse(note, api, here);
-    return note;
-  });
+  }, (box) => boxRow(box, here), () => notice('No boxes', 'None in this project so far.'));
 }
 
 // --- cards ---
@@ -93,11 +74,12 @@ function filterForm(here) {
   return form;
 }
 
-/** The search for cards. */
-export async function searchCards(main, api, here) {
+/** The cards of a project that have some members. */
+export async function listCards(main, api, here) {
   const found = el('div', { class: 'cards' });
   const filters = Object.fromEntries(Object.entries(here.query).filter(([name]) => name !== 'card'));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Cards')), filterForm(here), found);
+  entitle('Cards');
   await paged(found, async (cursor) => {
     const { data } = await api.list(filters, cursor);
     return { items: data.cards, next: data.next_cursor };

@@ -7,13 +7,13 @@ const VIEWS = new Map(Object.entries({
   'sessions/context': 'session-context', tasks: 'task', cards: 'card',
 }));
 
-/** {project, view, id, query}: view is boxes, box, context, sessions, session,
- * session-context, tasks, task, cards or card; of another, there is nothing. */
+/** {project, view, id, query}: view is overview, search, boxes, box, context, sessions, session,
+ * session-context, tasks, task, cards or card. Other views do not exist. */
 export function place(hash = location.hash) {
   const [path, search = ''] = hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').map(decode);
   const [project, kind, id = '', ...rest] = parts;
-  const view = [kind, ...rest].filter(Boolean).join('/') || 'boxes';
+  const view = [kind, ...rest].filter(Boolean).join('/') || 'overview';
   return {
     project, view: id === '' ? view : VIEWS.get(view) ?? view, id,
     query: Object.fromEntries(new URLSearchParams(search)),
@@ -29,8 +29,8 @@ function decode(text) {
 }
 
 /** The address of a place. */
-export function link({ project, view = 'boxes', id = '', query = {} }) {
-  const parts = [project, view, id].filter((part) => part !== '');
+export function link({ project, view = 'overview', id = '', query = {} }) {
+  const parts = [project, view === 'overview' ? '' : view, id].filter((part) => part !== '');
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' &&
     value !== null);
   const search = given.length === 0 ? '' : '?' + new URLSearchParams(given);
@@ -44,4 +44,9 @@ export function go(to) {
 /** The same place in other words: without an entry in the browser's history. */
 export function revise(to) {
   history.replaceState(null, '', link(to));
+}
+
+/** Names what is shown in the browser's title: parts such as a session's name, the nearest first. */
+export function entitle(...parts) {
+  document.title = [...parts, place().project, 'CardBox'].filter(Boolean).join(' · ');
 }

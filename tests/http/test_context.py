@@ -106,11 +106,62 @@ def test_formats():
     assert openai["cards"] == openai["length"] == len(TURN) + 2 and openai["version"] == 1
     assert openai["missing_card_ids"] == ["gone"]
     assert openai["report"]["repairs"] == [{"repair": "synthetic_result", "entry": "call-2",
-                                            "call": "c2"}], openai["report"]
+                                            "call": "c2", "message": 5}], openai["report"]
     anthropic = context_of("turn", turn(), "?format=anthropic")
     assert anthropic["system"] == [{"type": "text", "text": "be brief"}]
     assert [message["role"] for message in anthropic["messages"]] == \
         ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_sources():
+    """Each message names its cards, also where a format merges messages. What a repair added has none."""
+    openai = context_of("turn", turn())
+    assert openai["sources"] == [["profile"], ["ask"], ["think", "call-1"], ["result-1"], ["call-2"], []], openai
+    assert openai["tool_card_ids"] == ["tools"] and "system_sources" not in openai
+    anthropic = context_of("turn", turn(), "?format=anthropic")
+    assert anthropic["sources"] == [["ask"], ["think", "call-1"], ["result-1"], ["call-2"], []], anthropic
+    assert anthropic["system_sources"] == ["profile"]
+    assert context_of("turn", turn(), "?format=messages")["sources"] == openai["sources"][1:]
+    stored = context_of("turn", turn(), "?format=entries")
+    assert stored["sources"] == [[card["card_id"]] for card in stored["messages"][:-1]] + [[]], stored
+
+
+def test_images_have_sources():
+    """Images of results are one message in the format openai, made from the results with images."""
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    path = "/projects/turn/sessions/images"
+    server().request("PUT", path, '{"dialect": "pi"}', {"Content-Type": "application/json"})
+    calls = [{"type": "toolCall", "id": one, "name": "see", "arguments": {}} for one in ("a", "b")]
+    messages = [("two", {"role": "assistant", "content": calls}),
+                ("blind", {"role": "toolResult", "toolCallId": "a", "content": [{"type": "text", "text": "dark"}]}),
+                ("seen", {"role": "toolResult", "toolCallId": "b", "content": [image, image]})]
+    made = server().post(path + "/entries", {"entries": [
+        {"type": "message", "id": name, "message": message} for name, message in messages]})
+    assert made.status == 200, made
+    made = server().get(path + "/context").json()
+    assert made["sources"] == [["two"], ["blind"], ["seen"], ["seen"]], made
+
+
+def test_where_a_repair_is():
+    """A repair names the message that it changed, or that follows what it left out."""
+    add("where", [text("ask", "user", "find"), text("go", "user", "wait"), text("more", "user", "and?"),
+                  call("call-1", "c1"), call("call-2", "bad id"), *(
+                      text(name, "tool", name, tool_call_id=call_id)
+                      for name, call_id in (("late", "c1"), ("lost", "c9"), ("twice", "c1"))),
+                  text("nothing", "user", " ")])
+    made = context_of("where", make_box("where", ["lost", "ask", "call-1", "call-2", "go", "late", "twice", "nothing", "more",
+                                                  "lost"]))
+    places = {(one["repair"], one["entry"]): one["message"] for one in made["report"]["repairs"] if one["entry"] != "lost"}
+    assert made["sources"] == [["ask"], ["call-1", "call-2"], ["late"], [], ["go"], ["more"]], made
+    assert places == {("call_id", "call-1"): 1, ("moved_result", "late"): 2, ("synthetic_result", "call-1"): 3,
+                      ("second_result", "twice"): 5, ("empty_message", "nothing"): 5}, places
+    assert [one["message"] for one in made["report"]["repairs"] if one["entry"] == "lost"] == [0, 6]
+    begun = context_of("where", make_box("where", ["call-1", "late", "more"]), "?format=anthropic")
+    assert (begun["sources"], begun["report"]["repairs"]) == (
+        [[], ["call-1"], ["late", "more"]], [{"repair": "first_message", "entry": "call-1", "message": 0}]), begun
+    # The cut omits the repaired messages: their repairs are listed, and name no message.
+    cut = context_of("where", make_box("where", ["lost", "call-2", "go", "more"]), "?limit=1")
+    assert cut["sources"] == [["more"]] and all("message" not in one or one["message"] == 0 for one in cut["report"]["repairs"]), cut
 
 
 def test_sample_needs_no_repair():

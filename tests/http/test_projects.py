@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""GET /projects: the projects by pages, for whoever may see all of them."""
+"""GET /projects: the projects by pages: all, or those of a token."""
 
 import os
 import sys
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -45,6 +46,17 @@ def test_pages():
         assert server().get(f"/projects?{bad}").status == 422, bad
 
 
+def test_one_project():
+    """Its counts, also of one that has nothing yet."""
+    for place, name in enumerate(NAMES):
+        answer = server().get("/projects/" + urllib.parse.quote(name, safe=""))
+        assert (answer.status, answer.json()) == (200, {"project_id": name, "cards": place + 1, "boxes": 0, "sessions": 0,
+                                                        "tasks": 0, "capped": []}), answer
+    assert server().get("/projects/nothing").json()["cards"] == 0
+    assert server().get("/projects/p-1?limit=1").status == 422
+    assert server().request("DELETE", "/projects/p-1").status == 405
+
+
 def test_what_is_capped():
     load(filled(), *[{"kind": "card", "card_id": f"more-{n}", "content": n} for n in range(1000)], project=NAMES[0])
     assert (page()["projects"][0]["cards"], page()["projects"][0]["capped"]) == (1000, ["cards"])
@@ -52,22 +64,35 @@ def test_what_is_capped():
 
 
 def test_who_may():
-    """A token of admin for all projects, and no other: not one of all of some project."""
+    """All projects need a token for all with the scope admin, the projects of a token the scope read."""
     dsn = database()
-    load(dsn, {"kind": "card", "card_id": "c", "content": 1}, project="a")
-    every = "read,write,tasks,admin"
+    for project in "a", "b", "d":
+        load(dsn, {"kind": "card", "card_id": "c", "content": 1}, project=project)
     secrets = {name: cardbox("token", "create", "--dsn", dsn, "--name", name, *options).stdout.strip()
                for name, options in (("all", ("--all-tenants", "--scope", "admin")),
-                                     ("one", ("--tenant", "a", "--scope", every)),
+                                     ("some", ("--tenant", "d", "--tenant", "c", "--tenant", "a")),
+                                     ("writer", ("--tenant", "a", "--scope", "write,tasks,admin")),
                                      ("reader", ("--all-tenants", "--scope", "read,write,tasks")))}
     guarded = Server(dsn, auth=True)
 
-    def ask(name):
-        return guarded.get("/projects", {"Authorization": f"Bearer {secrets[name]}"})
+    def ask(name, query=""):
+        return guarded.get("/projects" + query, {"Authorization": f"Bearer {secrets[name]}"})
+
+    def listed(name, query=""):
+        answer = ask(name, query).json()
+        return [(one["project_id"], one["cards"]) for one in answer["projects"]], answer["next_cursor"]
     await_(lambda: ask("all").status == 200)
-    assert [one["project_id"] for one in ask("all").json()["projects"]] == ["a"]
-    for name in "one", "reader":
+    assert listed("all") == ([("a", 1), ("b", 1), ("d", 1)], None)
+    assert listed("some") == ([("a", 1), ("c", 0), ("d", 1)], None), listed("some")
+    first, cursor = listed("some", "?limit=2")
+    assert (first, listed("some", "?cursor=" + cursor)) == ([("a", 1), ("c", 0)], ([("d", 1)], None))
+    beyond = listed("all", "?limit=1")[1]
+    assert listed("some", "?cursor=" + beyond)[0] == [("c", 0), ("d", 1)], "a cursor of another token is a place"
+    for name in "writer", "reader":
         assert ask(name).status == 403, ask(name)
+    one = {(name, project): ask(name, "/" + project).status for name in ("some", "reader", "writer") for project in ("a", "b")}
+    assert one == {("some", "a"): 200, ("some", "b"): 403, ("reader", "a"): 200, ("reader", "b"): 200, ("writer", "a"): 403,
+                   ("writer", "b"): 403}, one
     assert guarded.get("/projects").status == 401
     guarded.stop()
 

@@ -93,9 +93,9 @@ static void test_messages(void **state)
     assert_non_null(strstr(cardbox_context_report(context),
                            "\"version\":1,\"length\":9,\"cards\":9,\"missing_card_ids\":[\"gone\"],"
                            "\"format\":\"openai\""));
-    assert_non_null(
-        strstr(cardbox_context_report(context),
-               "{\"repair\":\"synthetic_result\",\"entry\":\"call-2\",\"call\":\"c2\"}"));
+    assert_non_null(strstr(
+        cardbox_context_report(context),
+        "{\"repair\":\"synthetic_result\",\"entry\":\"call-2\",\"call\":\"c2\",\"message\":5}"));
     assert_ok(cardbox_build_box_context(&again, db, T, box, NULL, &how, &err), &err);
     assert_int_equal(cardbox_context_difference(context, again), 7);
     cardbox_context_free(again);

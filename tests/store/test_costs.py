@@ -283,7 +283,8 @@ def all_cases(t, n):
     yield "session_lines_export", f"{T}, NULL, NULL, 100", BATCH
     yield "session_lines_export", f"{s}, {n // 2}, 100", BATCH
     yield "sessions_export", f"{T}, NULL, 100", 2
-    yield "sessions_list", f"{T}, NULL, NULL, 50", 2
+    yield "sessions_list", f"{T}, NULL, NULL, 50, NULL", 2
+    yield "sessions_list", f"{T}, NULL, NULL, 50, 65536", 2 * 50
 
     yield "cards_add", card_arrays(new, ["1"] * BATCH, False) + f", {flags}, {flags}, true", BATCH
     yield "cards_add", card_arrays(cards, ["2"] * BATCH, True) + f", {flags}, {flags}, true", BATCH
@@ -312,7 +313,8 @@ def all_cases(t, n):
     yield "box_seal", f"{T}, '{BOX}'", 1
     yield "box_delete", f"{T}, '{BOX}'", 1
     yield "box_log", f"{T}, '{BOX}', 9223372036854775807, 100, 10", BATCH
-    yield "boxes_list", f"{T}, NULL, NULL, 50", 50
+    yield "boxes_list", f"{T}, NULL, NULL, 50, false", 50
+    yield "boxes_list", f"{T}, NULL, NULL, 50, true", 50 * 8
     yield "boxes_export", f"{T}, NULL, 100", BATCH
     yield "boxes_set_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH * BATCH

@@ -79,7 +79,7 @@ EXAMPLES = {
                      f"'{{tenant-0,tenant-0}}', ARRAY[{BOX}, {FORK}]::uuid[], array_fill({IDS}::jsonb, '{{2}}'), '{{NULL,NULL}}', '{{a,b}}', false"],
     "boxes_set_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
     "boxes_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {LATE_BOX}, 100"],
-    "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],
+    "boxes_list": [f"{TENANT}, NULL, NULL, 50, false", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50, true"],
     "boxes_read": [read_boxes(BOX), read_boxes(BOX, FORK, want=6), read_boxes(FORK, want=5, tail="NULL"),
                    read_boxes(FORK, version="1"), read_boxes(FORK, time="now")],
     "box_context": [f"{read_boxes(*boxes, tail=tail)}, 30000000, {count}" for boxes in ((BOX,), (FORK,), (BOX, FORK))
@@ -102,7 +102,7 @@ EXAMPLES = {
                    list_cards(type_="'tool.call'", metadata="'{\"no\": \"such\"}'")],
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
     "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
-    "projects_list": ["NULL, 3, 1000", "'tenant-1', 100, 10"],
+    "projects_list": ["NULL, 3, 1000, NULL", "'tenant-1', 100, 10, NULL", "NULL, 100, 10, ARRAY['tenant-1']"],
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
@@ -137,7 +137,7 @@ EXAMPLES = {
     "session_lines_export": [f"{TENANT}, NULL, NULL, 100", f"{SESSION}, 1500, 100", f"{TENANT}, 's-7', 20, 100"],
     "session_restore": [f"{SESSION}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL"],
     "sessions_export": [f"{TENANT}, NULL, 100", f"{TENANT}, 's-7', 100"],
-    "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
+    "sessions_list": [f"{TENANT}, NULL, NULL, 50, NULL", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50, 65536"],
     "ledger_save": [f"""{TENANT}, '[{{"id": "task-41", "created": 41000, "updated": 99999999}}]', ARRAY['"be good"']::json[], {MESSAGES}, {CALLS}"""],
     "messages_export": [f"{TENANT}, NULL, NULL, 100", f"{TENANT}, {TASK}, 5, 100"],
     "messages_list": [f"{TENANT}, {TASK}, 1000, 0"],
@@ -189,6 +189,7 @@ NOT_PLANNED = {
 # Where sorting is right, and why. Nothing else may sort.
 SORTS = {
     "box_log": "the rows of one page, which the index gave in order already",
+    "boxes_list": "the first cards of a box, for its preview",
     "boxes_append": "what is given, by box; and the ids of one segment",
     "boxes_save": "the ids of one box",
     "box_create": "the ids of one box",

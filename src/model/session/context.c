@@ -127,14 +127,34 @@ const char *context_repair_name(context_repair_kind kind)
     return NAMES[kind];
 }
 
+/* Returns the number of the written message that contains `message`. If the message was left out,
+ * returns the number of the message that follows. 0: there is no such message. */
+static size_t number_of(const context_message *message)
+{
+    const context_message *before = message->after;
+
+    if (message->moved != NULL)
+        return message->moved->number;
+    if (!message->is_left_out)
+        return message->number;
+    if (before == NULL)
+        return 1;
+    return before->number == 0 ? 0 : before->number + 1;
+}
+
 static void put_repair(buf *out, const context_repair *repair)
 {
+    const context_message *of = repair->message;
+    size_t number = repair->kind == CONTEXT_FIRST_MESSAGE ? 1 : number_of(of);
+
     buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "repair", slice_of(context_repair_name(repair->kind)));
-    buf_member_text(out, "entry", repair->id);
+    buf_member_text(out, "entry", of->is_synthetic ? of->after->id : of->id);
     if (repair->call.len > 0)
         buf_member_text(out, "call", repair->call);
+    if (number > 0)
+        buf_member_int(out, "message", (int64_t)number - 1);
     buf_char(out, '}');
 }
 

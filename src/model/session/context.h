@@ -64,6 +64,9 @@ typedef struct context_digest {
 /* A written context. Anthropic's API gets the system text separately. */
 typedef struct context_output {
     buf messages;
+    buf sources; /* for each message an array of the ids of the entries or cards that it was made
+                    from, with commas between the arrays */
+    buf system_sources; /* the ids of the entries or cards of `system`, with commas between them */
     buf system; /* the system text as a JSON array; empty: no text, or `messages` contains it */
     /* One digest for each message. The digest of a message covers the system text, all earlier
      * messages, and the message itself. */
@@ -91,6 +94,9 @@ bool context_write_cut(context_output *out, context *ctx, const context_request 
 /* Returns true if writing failed because the messages or the system text exceed the limit. */
 bool context_is_too_large(const context_output *out);
 
+/* Returns an empty output whose buffers have at most `most` bytes each. */
+context_output context_output_of(size_t most);
+
 void context_output_free(context_output *output);
 
 /* Compares the digests of two contexts. Returns the index of the first message that differs. If no
@@ -102,8 +108,8 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
 void context_digest_text(char out[33], const context_digest *digest);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,
- * messages_after, "repairs": an array of {"repair","entry"[,"call"]}, omitted_messages and
- * token_estimate. */
+ * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]},
+ * omitted_messages and token_estimate. */
 void context_report(buf *out, const context *ctx);
 
 /* Returns the name of a repair, such as "dropped_message". */

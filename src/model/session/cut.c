@@ -96,6 +96,7 @@ static void set_start(cut *c, size_t start)
     context_list list = {NULL, NULL, 0};
 
     for (size_t i = 0; i < c->count; i++) {
+        c->all[i]->number = 0;
         if (i >= start || c->all[i]->is_kept)
             context_append(&list, c->all[i]);
     }
@@ -173,7 +174,7 @@ bool context_write_cut(context_output *out, context *ctx, const context_request 
     cut c;
     size_t start = 0;
 
-    *out = (context_output){BUF_INIT(0), BUF_INIT(0), NULL, 0};
+    *out = context_output_of(0);
     if ((request->limit <= 0 && request->token_budget <= 0) || ctx->list.count == 0)
         return context_write(out, ctx, request->format);
     return cut_init(&c, ctx, request) &&

@@ -131,10 +131,44 @@ void context_put_texts(context_writer *w, const context_message *message, const 
 
 /* --- messages and digests --- */
 
+void context_mark(context_writer *w, context_message *message)
+{
+    if (w->offsets != NULL)
+        *w->offsets++ = w->out->messages.len;
+    message->number = w->is_system_apart && message->role == CONTEXT_SYSTEM ? 0 : w->out->count + 1;
+}
+
+static void put_ids(buf *out, const context_source *sources)
+{
+    for (const context_source *at = sources; at != NULL; at = at->next) {
+        buf_comma(out);
+        buf_json_string(out, at->id);
+    }
+}
+
 void context_begin_message(context_writer *w)
 {
     buf_comma(&w->out->messages);
     w->from = w->out->messages.len;
+    w->sources_from = w->out->sources.len;
+    w->noted = NULL;
+    if (w->offsets == NULL)
+        buf_text(&w->out->sources, w->out->count > 0 ? ",[" : "[");
+}
+
+void context_note_source(context_writer *w, const context_source *source)
+{
+    if (w->offsets != NULL)
+        return;
+    buf_comma(&w->out->sources);
+    buf_json_string(&w->out->sources, source->id);
+}
+
+void context_note_sources(context_writer *w, const context_message *message)
+{
+    if (w->offsets == NULL && w->noted != message)
+        put_ids(&w->out->sources, message->sources);
+    w->noted = message;
 }
 
 static bool reserve_digest(context_output *out)
@@ -173,8 +207,10 @@ void context_end_message(context_writer *w)
         w->out->count++;
         return;
     }
-    if (!buf_ok(written) || !reserve_digest(w->out) ||
-        !arena_count(w->ctx->memory, written->len - w->from + sizeof(w->prefix))) {
+    buf_char(&w->out->sources, ']');
+    size_t added = written->len - w->from + w->out->sources.len - w->sources_from;
+    if (!buf_ok(written) || !buf_ok(&w->out->sources) || !reserve_digest(w->out) ||
+        !arena_count(w->ctx->memory, added + sizeof(w->prefix))) {
         w->ctx->memory->failed = true;
         return;
     }
@@ -196,19 +232,24 @@ static bool has_text(const context_writer *w, const context_message *message)
 static void put_system(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->system;
+    bool is_written = false;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
         context_put_text(w, out, part->text);
+        is_written = true;
     }
+    if (is_written)
+        put_ids(&w->out->system_sources, message->sources);
     if (w->repairs_text && !has_text(w, message))
-        context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
+        context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
 }
 
 void context_write_system(context_writer *w)
 {
+    w->is_system_apart = true;
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_SYSTEM)
             put_system(w, at);
@@ -243,13 +284,22 @@ bool context_leaves_out(context *ctx, cardbox_format format, const context_messa
     return format == CARDBOX_FORMAT_ANTHROPIC && context_anthropic_leaves_out(&w, message);
 }
 
-/* If `offsets` is not NULL, writes no digests, and stores the bytes before each message there. */
+context_output context_output_of(size_t most)
+{
+    return (context_output){.messages = BUF_INIT(most),
+                            .system = BUF_INIT(most),
+                            .sources = BUF_INIT(most),
+                            .system_sources = BUF_INIT(most)};
+}
+
+/* If `offsets` is not NULL, writes no digests and sources, and stores the bytes before each message
+ * there. */
 static bool write_context(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
 {
     context_writer w = writer_of(out, ctx, format);
 
     w.offsets = offsets;
-    *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
+    *out = context_output_of(ctx->most);
     buf_char(&out->messages, '[');
     if (format == CARDBOX_FORMAT_OPENAI)
         context_write_openai(&w);
@@ -262,7 +312,8 @@ static bool write_context(context_output *out, context *ctx, cardbox_format form
     buf_char(&out->messages, ']');
     ctx->tokens = (out->messages.len + out->system.len + CONTEXT_BYTES_PER_TOKEN - 1) /
                   CONTEXT_BYTES_PER_TOKEN;
-    return buf_ok(&out->messages) && buf_ok(&out->system) && !ctx->memory->failed;
+    return buf_ok(&out->messages) && buf_ok(&out->system) && buf_ok(&out->system_sources) &&
+           !ctx->memory->failed;
 }
 
 bool context_write(context_output *out, context *ctx, cardbox_format format)
@@ -284,6 +335,8 @@ void context_output_free(context_output *output)
 {
     buf_free(&output->messages);
     buf_free(&output->system);
+    buf_free(&output->sources);
+    buf_free(&output->system_sources);
     free(output->digests);
     output->digests = NULL;
     output->count = 0;

@@ -10,11 +10,14 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool repairs_text; /* true: text that an API rejects is left out or replaced */
-    bool drops_blank;  /* true: blank texts are left out */
-    size_t from;       /* offset of the current message in out->messages */
-    size_t *offsets;   /* receives the bytes that are written before each message of the list; NULL:
-                          the context is not measured */
+    bool repairs_text;            /* true: text that an API rejects is left out or replaced */
+    bool drops_blank;             /* true: blank texts are left out */
+    size_t from;                  /* offset of the current message in out->messages */
+    size_t sources_from;          /* offset of the sources of the current message in out->sources */
+    const context_message *noted; /* the message whose sources were added last; NULL: none yet */
+    bool is_system_apart;         /* true: the system text is written separately */
+    size_t *offsets; /* receives the bytes that are written before each message of the list; NULL:
+                        the context is not measured */
     context_digest prefix; /* digest of the system text and the messages ended so far */
 } context_writer;
 
@@ -22,15 +25,19 @@ typedef struct context_writer {
  * ctx->list, the bytes of `out->messages` before it. The caller frees `out` in all cases. */
 bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets);
 
-/* Called for each message of the list, in order, before it is written. */
-static inline void context_mark(context_writer *w)
-{
-    if (w->offsets != NULL)
-        *w->offsets++ = w->out->messages.len;
-}
+/* Called for each message of the list, in order, before it is written. Sets message->number: the
+ * number of the written message that begins next. A system message that is written separately gets
+ * the number 0. */
+void context_mark(context_writer *w, context_message *message);
 
 /* Begins a message. Writes a comma before it, unless it is the first message. */
 void context_begin_message(context_writer *w);
+
+/* Adds a source, or all sources of a message, to the sources of the message that was begun. Adds
+ * the sources of one message once, if it is called several times without another message between.
+ */
+void context_note_source(context_writer *w, const context_source *source);
+void context_note_sources(context_writer *w, const context_message *message);
 
 /* Ends a message and computes the digest of the prefix that ends with this message. */
 void context_end_message(context_writer *w);

@@ -44,10 +44,11 @@ static buf *begin_block(turns *t, const context_message *message)
         open_turn(t, SIDE_USER);
         buf_text(out, "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
                       "assistant)\"}");
-        context_add_repair(t->w->ctx, CONTEXT_FIRST_MESSAGE, message->id, (slice){"", 0});
+        context_add_repair(t->w->ctx, CONTEXT_FIRST_MESSAGE, message, (slice){"", 0});
     }
     if (t->open != wanted)
         open_turn(t, wanted);
+    context_note_sources(t->w, message);
     buf_comma(out);
     return out;
 }
@@ -192,7 +193,7 @@ static void put_message(turns *t, const context_message *message)
     const context_part *last = last_sent(t, message);
 
     if (last == NULL && t->w->repairs_text) {
-        context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
+        context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
         return;
     }
     for (const context_part *part = message->parts; last != NULL; part = part->next) {
@@ -214,7 +215,7 @@ static void put_result(turns *t, const context_message *message)
         if (context_is_empty(t->w, part))
             continue;
         if (message->is_error && part->kind != CONTEXT_TEXT && t->w->repairs_text) {
-            context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
+            context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message, message->call);
             continue; /* the API accepts only text in the result of a failed call */
         }
         buf_comma(out);
@@ -223,7 +224,7 @@ static void put_result(turns *t, const context_message *message)
     }
     if (is_empty && t->w->repairs_text) {
         context_put_text(t->w, out, context_inside(SLICE("(no output)")));
-        context_add_repair(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
+        context_add_repair(t->w->ctx, CONTEXT_EMPTY_RESULT, message, message->call);
     }
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
 }
@@ -233,12 +234,14 @@ void context_write_anthropic(context_writer *w)
     turns t = {.w = w};
 
     context_write_system(w);
-    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
-        context_mark(w);
+    for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w, at);
         if (at->role == CONTEXT_RESULT)
             put_result(&t, at);
         else if (at->role != CONTEXT_SYSTEM)
             put_message(&t, at);
+        if (t.open != SIDE_NONE && at->role != CONTEXT_SYSTEM)
+            at->number = w->out->count + 1;
     }
     close_turn(&t);
 }

@@ -42,14 +42,15 @@ void context_write_entries(context_writer *w)
 {
     slice parent = {"", 0}; /* parent of synthetic results: the last assistant's message */
 
-    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
-        context_mark(w);
+    for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w, at);
         if (at->role == CONTEXT_ASSISTANT)
             parent = at->id;
         if (at->is_synthetic)
             put_synthetic(w, at, parent);
         for (const context_source *from = at->sources; from != NULL; from = from->next) {
             context_begin_message(w);
+            context_note_source(w, from);
             buf_slice(&w->out->messages, from->text);
             context_end_message(w);
         }

@@ -51,6 +51,7 @@ static void put_message(context_writer *w, const context_message *message)
     bool is_result = message->role == CONTEXT_RESULT;
 
     context_begin_message(w);
+    context_note_sources(w, message);
     buf_printf(out, "{\"role\":\"%s\",\"content\":", ROLES[message->role]);
     context_put_texts(w, message, is_result ? "\\n" : "\\n\\n");
     put_calls(w, message);
@@ -60,15 +61,15 @@ static void put_message(context_writer *w, const context_message *message)
     context_end_message(w);
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind == CONTEXT_IMAGE)
-            context_add_repair(w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
+            context_add_repair(w->ctx, CONTEXT_DROPPED_BLOCK, message, message->call);
     }
 }
 
 void context_write_messages(context_writer *w)
 {
     context_write_system(w);
-    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
-        context_mark(w);
+    for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        context_mark(w, at);
         if (at->role != CONTEXT_SYSTEM)
             put_message(w, at);
     }

@@ -58,6 +58,7 @@ static void put_message(context_writer *w, const context_message *message, const
     part_counts counts = count_parts(w, message);
 
     context_begin_message(w);
+    context_note_sources(w, message);
     buf_printf(&w->out->messages, "{\"role\":\"%s\",\"content\":", role);
     if (message->role == CONTEXT_SYSTEM ||
         (counts.of[CONTEXT_TEXT] <= 1 && counts.of[CONTEXT_IMAGE] == 0))
@@ -103,6 +104,7 @@ static void put_assistant(context_writer *w, const context_message *message)
     part_counts counts = count_parts(w, message);
 
     context_begin_message(w);
+    context_note_sources(w, message);
     buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (counts.of[CONTEXT_TEXT] > 0)
         context_put_texts(w, message, "\\n\\n");
@@ -121,13 +123,14 @@ static void put_result(context_writer *w, const context_message *message)
     bool has_text = counts.of[CONTEXT_TEXT] > 0 || message->status.len > 0;
 
     context_begin_message(w);
+    context_note_sources(w, message);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
                      context_inside(message->call_id));
     if (!has_text && counts.of[CONTEXT_IMAGE] > 0) {
         buf_text(out, "\"(see the image below)\"");
     } else if (!has_text && w->repairs_text) {
         buf_text(out, "\"(no output)\"");
-        context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
+        context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message, message->call);
     } else {
         context_put_texts(w, message, "\\n");
     }
@@ -152,6 +155,7 @@ static void put_images(context_writer *w, const context_message *from, const con
                               "\"Images from the tool results above:\"}");
                 is_open = true;
             }
+            context_note_sources(w, at);
             buf_comma(out);
             put_part(w, part);
         }
@@ -164,12 +168,12 @@ static void put_images(context_writer *w, const context_message *from, const con
 
 /* Writes the consecutive results that begin with `from`, and then their images. Returns the first
  * message after these results. */
-static const context_message *put_results(context_writer *w, const context_message *from)
+static context_message *put_results(context_writer *w, context_message *from)
 {
-    const context_message *at = from;
+    context_message *at = from;
 
     for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next) {
-        context_mark(w);
+        context_mark(w, at);
         put_result(w, at);
     }
     put_images(w, from, at);
@@ -188,16 +192,16 @@ bool context_openai_leaves_out(const context_writer *w, const context_message *m
 
 void context_write_openai(context_writer *w)
 {
-    const context_message *at = w->ctx->list.first;
+    context_message *at = w->ctx->list.first;
 
     while (at != NULL) {
         if (at->role == CONTEXT_RESULT) {
             at = put_results(w, at);
             continue;
         }
-        context_mark(w);
+        context_mark(w, at);
         if (context_openai_leaves_out(w, at))
-            context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
+            context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else

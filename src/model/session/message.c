@@ -45,6 +45,20 @@ void context_add_source(context *ctx, context_message *message, slice id, slice 
     message->last_source = source;
 }
 
+void context_add_tools(context *ctx, slice id)
+{
+    context_source *source = arena_zeros(ctx->memory, 1, sizeof(*source));
+
+    if (source == NULL)
+        return;
+    source->id = id;
+    if (ctx->last_tools != NULL)
+        ctx->last_tools->next = source;
+    else
+        ctx->tools = source;
+    ctx->last_tools = source;
+}
+
 void context_add_part(context *ctx, context_message *message, context_part part)
 {
     context_part *added = arena_take(ctx->memory, sizeof(*added));
@@ -68,13 +82,14 @@ bool context_count_added(context *ctx, size_t bytes)
     return !ctx->memory->failed;
 }
 
-void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call)
+void context_add_repair(context *ctx, context_repair_kind kind, const context_message *message,
+                        slice call)
 {
     context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));
 
     if (repair == NULL)
         return;
-    *repair = (context_repair){NULL, kind, id, call};
+    *repair = (context_repair){NULL, kind, message, call};
     if (ctx->last_repair != NULL)
         ctx->last_repair->next = repair;
     else

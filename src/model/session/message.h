@@ -60,8 +60,15 @@ typedef struct context_message {
     slice time; /* JSON; {NULL, 0}: the time is unknown */
     context_part *parts, *last_part;
     size_t part_count;
-    bool has_failed; /* true: an assistant's message ended in error or was aborted */
-    bool is_kept;    /* true: a system message or the summary of a compaction, which no cut omits */
+    bool has_failed;  /* true: an assistant's message ended in error or was aborted */
+    bool is_left_out; /* true: a repair left out the message */
+    const struct context_message *after; /* if is_left_out: the last message before this one that
+                                            was not left out; NULL: none. For a synthetic
+                                            result, this is the message of its call */
+    const struct context_message *moved; /* the copy of a moved result that is in the list */
+    size_t number; /* set by writing: 1 for the first written message; 0: not written. See
+                      context_mark */
+    bool is_kept;  /* true: a system message or the summary of a compaction, which no cut omits */
     bool is_synthetic; /* true: a result that was added for a call without a result */
     bool is_error;     /* true: the result of a failed call */
     slice status; /* a failed call's status, which the formats openai and messages write; inside of
@@ -96,7 +103,7 @@ enum { CONTEXT_REPAIR_KINDS = CONTEXT_FIRST_MESSAGE + 1 };
 typedef struct context_repair {
     struct context_repair *next;
     context_repair_kind kind;
-    slice id;   /* id of the repaired entry or card */
+    const context_message *message; /* the message that was repaired, left out or added */
     slice call; /* id of the call, if the repair concerns a call or its result */
 } context_repair;
 
@@ -118,6 +125,7 @@ typedef struct context {
     bool is_over;      /* true: `made` exceeds `most`, and memory->failed is true too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
+    context_source *tools, *last_tools; /* the cards with lists of tools, which are no messages */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
     arena *memory;         /* if memory->failed is true, the context is incomplete */
 } context;
@@ -128,6 +136,9 @@ void context_append(context_list *list, context_message *message);
  * of memory. */
 context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
                              slice text);
+
+/* Adds the id of a card with a list of tools. */
+void context_add_tools(context *ctx, slice id);
 
 /* Adds a source to a message. If `message` is NULL, adds nothing. */
 void context_add_source(context *ctx, context_message *message, slice id, slice text);
@@ -170,7 +181,9 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
  * ctx->most is exceeded or memory is exhausted: then the caller adds nothing. */
 bool context_count_added(context *ctx, size_t bytes);
 
-void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call);
+/* Adds a repair. `call`: the id of a call; empty: the repair concerns no call. */
+void context_add_repair(context *ctx, context_repair_kind kind, const context_message *message,
+                        slice call);
 
 /* Removes the repairs that were added after `last`; NULL: all repairs. */
 void context_drop_repairs(context *ctx, context_repair *last);

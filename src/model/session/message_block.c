@@ -211,7 +211,7 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
     }
     while (context_next_block(&block, &walk, message->role)) {
         if (!block.is_supported)
-            context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
+            context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message, (slice){"", 0});
         else if (block.part.kind == CONTEXT_CALL)
             context_add_call(ctx, message, block.call_id, block.call_name, block.call_arguments);
         else

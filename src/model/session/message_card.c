@@ -223,10 +223,12 @@ void context_add_card(context *ctx, const context_card *card)
 {
     scan_value metadata = scan_whole(card->metadata), content = scan_whole(card->content);
     scan_value type = scan_find(metadata, "type");
+    bool has_tools = session_string_is(type, CARDBOX_TYPE_TOOLS);
     /* Cards of these two types are no messages: sys.tools contains a list of tools, which an API
      * gets separately, and meta.parent_pointer contains the origin of a box. */
-    if (session_string_is(type, CARDBOX_TYPE_TOOLS) ||
-        session_string_is(type, CARDBOX_TYPE_PARENT_POINTER))
+    if (has_tools)
+        context_add_tools(ctx, card->card_id);
+    if (has_tools || session_string_is(type, CARDBOX_TYPE_PARENT_POINTER))
         return;
     const char *class = content_class_of(content);
     card_kind kind = kind_of(content, class, type);

@@ -150,7 +150,6 @@ static slice repaired_name(pairing *p, slice name)
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
-    slice message_id = call->message->id;
     bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
     int64_t uses = ++group_of(p, part->call)->uses;
 
@@ -158,13 +157,13 @@ static void repair_call(pairing *p, context_call *call)
         part->call_id = part->call;
     } else {
         part->call_id = new_id(p, part->call, uses);
-        context_add_repair(p->ctx, CONTEXT_CALL_ID, message_id, part->call);
+        context_add_repair(p->ctx, CONTEXT_CALL_ID, call->message, part->call);
     }
     string_map_set(&p->used_ids, part->call_id, 1);
     if (is_name(part->name, TOOL_NAME_MAX))
         return;
     part->name = repaired_name(p, part->name);
-    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, message_id, part->call);
+    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, call->message, part->call);
 }
 
 /* --- the new list --- */
@@ -191,6 +190,7 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     result->origin = call->message->origin;
     result->time = call->message->time;
     result->is_synthetic = result->is_error = true;
+    result->after = call->message;
     result->call = call->part->call;
     result->id = slice_of(session_make_id(call->message->id, result->call, p->ctx->memory));
     context_add_part(
@@ -199,8 +199,8 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     return result;
 }
 
-/* Returns true if a message must be left out, and reports this as a repair. */
-static bool drop_message(pairing *p, const context_message *message)
+/* Returns true if a message that follows `list` must be left out, and reports this as a repair. */
+static bool drop_message(pairing *p, const context_list *list, context_message *message)
 {
     const context_call *call = message->answers;
     context_repair_kind why = CONTEXT_SECOND_RESULT;
@@ -215,7 +215,9 @@ static bool drop_message(pairing *p, const context_message *message)
         why = CONTEXT_DROPPED_RESULT;
     else if (call->result == message)
         return false;
-    context_add_repair(p->ctx, why, message->id, message->call);
+    message->is_left_out = true;
+    message->after = list->last;
+    context_add_repair(p->ctx, why, message, message->call);
     return true;
 }
 
@@ -227,7 +229,7 @@ static context_message *append_results(pairing *p, context_list *list,
     while (at != NULL) {
         context_message *next = at->next;
 
-        if (!drop_message(p, at)) {
+        if (!drop_message(p, list, at)) {
             if (at->role != CONTEXT_RESULT || at->answers->message != caller)
                 break;
             append_result(list, at->answers, at);
@@ -244,19 +246,21 @@ static void add_missing_results(pairing *p, context_list *list, const context_me
 {
     for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
          call = call->next) {
-        const context_message *later = call->result;
+        context_message *later = call->result;
 
         if (call->is_appended)
             continue;
-        context_add_repair(p->ctx, later != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
-                           later != NULL ? later->id : caller->id, call->part->call);
         context_message *result =
             later == NULL ? synthetic_result(p, call) : arena_take(p->ctx->memory, sizeof(*result));
         if (result == NULL)
             return;
-        if (later != NULL)
+        if (later != NULL) {
             *result = *later;
+            later->moved = result;
+        }
         append_result(list, call, result);
+        context_add_repair(p->ctx, later != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
+                           result, call->part->call);
     }
 }
 
@@ -269,7 +273,7 @@ static context_list pair_messages(pairing *p)
         context_message *message = at;
 
         at = at->next;
-        if (drop_message(p, message))
+        if (drop_message(p, &list, message))
             continue;
         if (message->role == CONTEXT_RESULT) /* a copy of this result was added after its call */
             continue;

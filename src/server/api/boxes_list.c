@@ -4,26 +4,24 @@
  */
 #include "server/response/page.h"
 
-static box_list *list_plan(request *r, const char *ability_id)
-{
-    box_list *list = handler_ability_plan(r, ability_id);
-    if (list == NULL || !page_read(r, &list->limit, &list->from, list_cursor_read_box))
-        return NULL;
-    list->tenant = request_tenant(r);
-    return list;
-}
-
 void handle_boxes_list(request *r)
 {
-    if (list_plan(r, "box:list") != NULL)
-        handler_run_ability(r);
+    box_list *list = handler_ability_plan(r, "box:list");
+    if (list == NULL ||
+        !page_read_with_preview(r, &list->limit, &list->from, &list->preview, list_cursor_read_box))
+        return;
+    list->tenant = request_tenant(r);
+    handler_run_ability(r);
 }
 
 void handle_card_boxes(request *r)
 {
-    box_list *list = list_plan(r, "card:boxes");
-    if (list != NULL && handler_card(r, &list->card_id))
-        handler_run_ability(r);
+    box_list *list = handler_ability_plan(r, "card:boxes");
+    if (list == NULL || !page_read(r, &list->limit, &list->from, list_cursor_read_box) ||
+        !handler_card(r, &list->card_id))
+        return;
+    list->tenant = request_tenant(r);
+    handler_run_ability(r);
 }
 
 void handle_box_log(request *r)

@@ -70,24 +70,53 @@ static void answer_not_ready(request *r)
         http_error_send_away(r, "the tokens could not be read from the database");
 }
 
+/* The only route outside a project that needs the scope read lists the projects of the token. */
+static bool lists_projects(const route *to)
+{
+    return !route_is_of_project(to) && to->scope == SCOPE_READ;
+}
+
 /* Answers 403. The hint names the scope that the operation requires, which is public. The answer
  * does not reveal whether the token lacks the scope or the project. */
 static bool answer_forbidden(request *r)
 {
-    char hint[80];
+    char hint[100];
+    const route *to = r->match.route;
+    const char *reach = "all projects";
+    if (route_is_of_project(to))
+        reach = "this project";
+    else if (lists_projects(to))
+        reach = "some projects, or the scope admin, for all projects";
     snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
-             route_is_of_project(r->match.route) ? "this project" : "all projects");
+             reach);
     return http_error_send(r, HTTP_ERROR_FORBIDDEN, hint,
                            "the token is not good for this project or operation");
 }
 
-/* Routes outside a project that need a token need a token for all projects, because their answers
- * are about all projects. */
+/* Routes outside a project that need a token need a token for all projects with the scope admin,
+ * because their answers are about all projects. For a token of some projects, the list of projects
+ * has only these. */
 static bool allows(const token *t, const request *r)
 {
-    bool is_for_project =
-        route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r)) : t->all_tenants;
-    return is_for_project && (t->scopes & scope_of(r->scope)) != 0;
+    if (route_is_of_project(r->match.route))
+        return token_is_for(t, request_tenant(r)) && (t->scopes & scope_of(r->scope)) != 0;
+    if (lists_projects(r->match.route) && !t->all_tenants)
+        return (t->scopes & TOKEN_READ) != 0;
+    return t->all_tenants && (t->scopes & TOKEN_ADMIN) != 0;
+}
+
+/* Copies the projects of the token, because the list of tokens may be replaced. Returns false if
+ * out of memory. */
+static bool copy_projects(request *r, const token *t)
+{
+    slice *copies = arena_zeros(&r->memory, t->tenant_count + 1, sizeof(*copies));
+    for (size_t i = 0; copies != NULL && i < t->tenant_count; i++) {
+        const char *copy = arena_copy(&r->memory, t->tenants[i]);
+        copies[i] = (slice){copy, copy == NULL ? 0 : t->tenants[i].len};
+    }
+    r->token_projects = copies;
+    r->token_project_count = t->tenant_count;
+    return !r->memory.failed;
 }
 
 static void remember_token(request *r, const token *t)
@@ -118,7 +147,10 @@ bool auth_check(request *r, const headers *h)
             r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
             "the request needs a token that is known, not revoked and not expired");
     remember_token(r, t);
-    return allows(t, r) || answer_forbidden(r);
+    if (!allows(t, r))
+        return answer_forbidden(r);
+    return !lists_projects(r->match.route) || t->all_tenants || copy_projects(r, t) ||
+           http_error_send_no_memory(r);
 }
 
 bool auth_is_still_valid(request *r)

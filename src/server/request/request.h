@@ -123,6 +123,9 @@ typedef struct request {
     int64_t started_ms, started_us;
     int64_t token_id; /* id of the token of the request; 0: no token was needed */
     bool is_admin;    /* the token has the scope admin, or no token was needed */
+    /* outside a project: the projects of a token that is not valid for all; NULL: all projects */
+    const slice *token_projects;
+    size_t token_project_count;
     int64_t token_expires_ms;
     unsigned token_changes; /* number of the list of tokens with which the token was checked */
     answer answer;

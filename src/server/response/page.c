@@ -13,7 +13,7 @@ bool page_bad_cursor(request *r)
     if (r->memory.failed)
         return http_error_send_no_memory(r);
     return handler_refuse(r, "query", "cursor", "value_error",
-                          "Input should be the next_cursor of a page");
+                          "Input should be the cursor of a page");
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
@@ -22,10 +22,13 @@ bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
     return !cursor->given || read(out, cursor->text, &r->memory) || page_bad_cursor(r);
 }
 
-enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
+enum { P_LIMIT, P_CURSOR, PAGE_FIELDS, P_PREVIEW = PAGE_FIELDS, PREVIEW_FIELDS };
 
-static const field PAGE[PAGE_FIELDS] = {
-    [P_LIMIT] = {PAGE_LIMIT_FIELD}, [P_CURSOR] = {PAGE_CURSOR_FIELD}};
+static const field PAGE[PREVIEW_FIELDS] = {
+    [P_LIMIT] = {PAGE_LIMIT_FIELD},
+    [P_CURSOR] = {PAGE_CURSOR_FIELD},
+    [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
+};
 
 bool page_read(request *r, int64_t *limit, list_cursor *from,
                bool (*read)(list_cursor *out, slice text, arena *memory))
@@ -34,6 +37,17 @@ bool page_read(request *r, int64_t *limit, list_cursor *from,
     if (query == NULL)
         return false;
     *limit = page_limit(&query[P_LIMIT]);
+    return page_cursor(r, from, &query[P_CURSOR], read);
+}
+
+bool page_read_with_preview(request *r, int64_t *limit, list_cursor *from, bool *preview,
+                            bool (*read)(list_cursor *out, slice text, arena *memory))
+{
+    const field_value *query = handler_read_query(r, PAGE, PREVIEW_FIELDS, false);
+    if (query == NULL)
+        return false;
+    *limit = page_limit(&query[P_LIMIT]);
+    *preview = query[P_PREVIEW].number != 0;
     return page_cursor(r, from, &query[P_CURSOR], read);
 }
 

@@ -24,6 +24,10 @@ bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
 bool page_read(request *r, int64_t *limit, list_cursor *from,
                bool (*read)(list_cursor *out, slice text, arena *memory));
 
+/* As page_read; the query may also have `preview`. */
+bool page_read_with_preview(request *r, int64_t *limit, list_cursor *from, bool *preview,
+                            bool (*read)(list_cursor *out, slice text, arena *memory));
+
 /* Answers that the cursor is invalid, or that memory ran out. Returns false. */
 bool page_bad_cursor(request *r);
 

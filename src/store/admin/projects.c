@@ -17,6 +17,10 @@ void projects_params(params *p, const project_list *list)
     params_text_or_null(p, list->from.id);
     params_int8(p, list->limit + 1);
     params_int8(p, PROJECTS_COUNTED);
+    if (list->only == NULL)
+        params_null(p);
+    else
+        params_column(p, PARAMS_TEXT, list->only, list->only_count, sizeof(slice), 0);
 }
 
 const char *projects_next(const store_rows *rows, int64_t limit, arena *memory)

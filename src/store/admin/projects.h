@@ -23,6 +23,8 @@ typedef enum project_kind {
 
 /* The parameters of STATEMENT_projects_list. */
 typedef struct project_list {
+    const slice *only; /* the projects to list, each given once; NULL: all that the role can read */
+    size_t only_count;
     list_cursor from; /* the page begins after the project with this id; the time is not used */
     int64_t limit; /* maximum number of projects of the page; the statement may return one more */
 } project_list;

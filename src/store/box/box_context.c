@@ -286,6 +286,16 @@ bool box_context_head(buf *out, const box_view *boxes, const box_context_request
     return ok;
 }
 
+static void put_tools(buf *out, const context *ctx)
+{
+    buf_member(out, "tool_card_ids", SLICE("["));
+    for (const context_source *at = ctx->tools; at != NULL; at = at->next) {
+        buf_comma(out);
+        buf_json_string(out, at->id);
+    }
+    buf_char(out, ']');
+}
+
 cardbox_status box_context_answer(buf *out, const store_rows *rows,
                                   const box_context_request *request, arena *memory,
                                   cardbox_error *err)
@@ -302,8 +312,10 @@ cardbox_status box_context_answer(buf *out, const store_rows *rows,
         status = box_context_of(&ctx, boxes, request, &own, err);
     if (status == CARDBOX_OK && !box_context_head(out, boxes, request, &own))
         status = error_nomem(err);
-    if (status == CARDBOX_OK)
+    if (status == CARDBOX_OK) {
+        put_tools(out, &ctx);
         status = context_answer(out, &written, &ctx, &request->how, err);
+    }
     buf_char(out, '}');
     context_output_free(&written);
     arena_reset(&own);

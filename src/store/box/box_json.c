@@ -141,7 +141,7 @@ void box_view_all_ids(buf *out, const box_view *box)
     add_ids(out, box, 0, box->head.length);
 }
 
-static void end_object(buf *out, const box_head *head)
+static void add_members(buf *out, const box_head *head)
 {
     buf_member_int(out, "version", head->version);
     buf_member_int(out, "length", head->length);
@@ -149,7 +149,13 @@ static void end_object(buf *out, const box_head *head)
     scan_compact(out, head->parent_ids);
     isotime_member(out, "created_at", head->created_micros);
     isotime_member(out, "updated_at", head->updated_micros);
-    buf_text(out, head->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
+    buf_text(out, head->sealed ? ",\"sealed\":true" : ",\"sealed\":false");
+}
+
+static void end_object(buf *out, const box_head *head)
+{
+    add_members(out, head);
+    buf_char(out, '}');
 }
 
 void box_view_end(buf *out, const box_head *head)
@@ -188,7 +194,7 @@ size_t box_view_cards(buf *out, const box_view *box, slice tenant)
 
 /* --- lists --- */
 
-void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory)
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, bool preview, arena *memory)
 {
     box_page page;
     box_page_read(&page, rows, limit, memory);
@@ -198,7 +204,10 @@ void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *mem
         uuid16 box = box_list_read(&head, rows, row);
         buf_comma(out);
         begin_object(out, &box);
-        end_object(out, &head);
+        add_members(out, &head);
+        if (preview)
+            buf_member(out, "preview", box_list_preview(rows, row));
+        buf_char(out, '}');
     }
     list_json_end(out, page.next, memory);
 }

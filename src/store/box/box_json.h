@@ -60,8 +60,9 @@ bool box_view_card(buf *out, const box_row *card, slice tenant);
 void box_rows_sort(box_row *rows, size_t count);
 
 /* These functions append a page of boxes, {"boxes":[...],"next_cursor":...}, or of a box's log,
- * {"log":[...],"next_cursor":...}. */
-void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
+ * {"log":[...],"next_cursor":...}. With `preview`, each box has the member `preview`, an
+ * object or null; only for rows of boxes_list. */
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, bool preview, arena *memory);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 
 /* Appends {"box_id","version","length"}. */

@@ -98,6 +98,7 @@ void boxes_list_params(params *p, const box_list *list)
     params_text(p, list->tenant);
     put_box_cursor(p, &list->from);
     params_int8(p, list->limit + 1);
+    params_bool(p, list->preview);
 }
 
 void boxes_with_card_params(params *p, const box_list *list)
@@ -110,7 +111,7 @@ void boxes_with_card_params(params *p, const box_list *list)
 }
 
 /* Columns of boxes_list and boxes_with_card. Column 0 has the flags that list_page_count evaluates.
- */
+ * Only boxes_list has the column of the preview. */
 enum {
     LIST_COL_BOX = 1,
     LIST_COL_VERSION,
@@ -118,8 +119,14 @@ enum {
     LIST_COL_PARENTS,
     LIST_COL_CREATED,
     LIST_COL_UPDATED,
-    LIST_COL_SEALED
+    LIST_COL_SEALED,
+    LIST_COL_PREVIEW
 };
+
+slice box_list_preview(const store_rows *rows, int row)
+{
+    return rows_text(rows, row, LIST_COL_PREVIEW);
+}
 
 uuid16 box_list_read(box_head *out, const store_rows *rows, int row)
 {

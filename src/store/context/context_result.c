@@ -32,6 +32,18 @@ cardbox_status context_write_checked(context_output *out, context *ctx,
     return context_failure(ctx, err);
 }
 
+static void put_sources(buf *out, const context_output *written)
+{
+    buf_member(out, "sources", SLICE("["));
+    buf_slice(out, buf_as_slice(&written->sources));
+    buf_char(out, ']');
+    if (written->system.len == 0)
+        return;
+    buf_member(out, "system_sources", SLICE("["));
+    buf_slice(out, buf_as_slice(&written->system_sources));
+    buf_char(out, ']');
+}
+
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                               const context_request *request, cardbox_error *err)
 {
@@ -44,7 +56,7 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
     buf_member_text(out, "repair", request->repair ? SLICE("on") : SLICE("off"));
     if (written->system.len > 0)
         buf_member(out, "system", buf_as_slice(&written->system));
-    if (!arena_count(ctx->memory, written->messages.len))
+    if (!arena_count(ctx->memory, written->messages.len + written->sources.len))
         return context_failure(ctx, err);
     buf_member(out, "messages", buf_as_slice(&written->messages));
     buf_free(&written->messages);
@@ -54,7 +66,9 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
         buf_comma(out);
         buf_json_quoted(out, slice_of(digest));
     }
-    buf_text(out, "],\"report\":{");
+    buf_char(out, ']');
+    put_sources(out, written);
+    buf_member(out, "report", SLICE("{"));
     context_report(out, ctx);
     buf_char(out, '}');
     return CARDBOX_OK;

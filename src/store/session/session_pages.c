@@ -12,7 +12,8 @@
 
 /* --- sessions --- */
 
-void session_row_json(buf *out, const session_row *row, slice tenant)
+/* Appends a session's object without its closing brace. */
+static void open_session(buf *out, const session_row *row, slice tenant)
 {
     buf_comma(out);
     buf_char(out, '{');
@@ -27,10 +28,34 @@ void session_row_json(buf *out, const session_row *row, slice tenant)
     buf_member_int(out, "version", row->version);
     isotime_member(out, "created_at", row->created_micros);
     isotime_member(out, "updated_at", row->updated_micros);
+}
+
+void session_row_json(buf *out, const session_row *row, slice tenant)
+{
+    open_session(out, row, tenant);
     buf_char(out, '}');
 }
 
-void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory)
+/* Adds the preview of an entry. The preview is null if `line` is {NULL, 0}. */
+static void add_preview(buf *out, const char *name, slice line, slice type, arena *memory)
+{
+    session_preview preview;
+
+    if (line.ptr == NULL) {
+        buf_member(out, name, line);
+        return;
+    }
+    session_preview_of_line(&preview, line, type, memory);
+    buf_member(out, name, SLICE("{"));
+    buf_member_text(out, "role", preview.role);
+    buf_member_text(out, "text", preview.text);
+    buf_member_text(out, "tools", preview.tools);
+    buf_member(out, "time", preview.time);
+    buf_char(out, '}');
+}
+
+void session_list_json(buf *out, const store_rows *rows, int64_t limit, bool preview, slice tenant,
+                       arena *memory)
 {
     const char *next = NULL;
 
@@ -38,7 +63,14 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
     for (int row = 0; row < rows_count(rows) && row < limit; row++) {
         session_row session;
         session_row_read(&session, rows, row);
-        session_row_json(out, &session, tenant);
+        open_session(out, &session, tenant);
+        if (preview) {
+            slice first, last;
+            session_row_previews(&first, &last, rows, row);
+            add_preview(out, "first", first, SLICE(""), memory);
+            add_preview(out, "last", last, SLICE(""), memory);
+        }
+        buf_char(out, '}');
         if (row + 1 == limit && rows_count(rows) > limit)
             next = list_cursor_text(memory, session.created_micros, session.session_id);
     }
@@ -122,24 +154,6 @@ void session_node_json(buf *out, const session_node_row *row)
     buf_char(out, '}');
 }
 
-/* The preview is null if `line` is {NULL, 0}: the entry's JSON is too long. */
-static void add_preview(buf *out, slice line, slice type, arena *memory)
-{
-    session_preview preview;
-
-    if (line.ptr == NULL) {
-        buf_member(out, "preview", line);
-        return;
-    }
-    session_preview_of_line(&preview, line, type, memory);
-    buf_member(out, "preview", SLICE("{"));
-    buf_member_text(out, "role", preview.role);
-    buf_member_text(out, "text", preview.text);
-    buf_member_text(out, "tools", preview.tools);
-    buf_member(out, "time", preview.time);
-    buf_char(out, '}');
-}
-
 /* Adds an entry. The entry's JSON is omitted if it is longer than text_max. The preview is null if
  * the JSON is longer than preview_max, and omitted if preview_max is 0. `extra_member` is the name
  * of the member for `extra`; NULL: none. */
@@ -152,7 +166,7 @@ static void add_node(buf *out, session_node_row *node, const session_text_limits
         node->text = (slice){NULL, 0};
     open_node(out, node);
     if (limits->preview_max > 0)
-        add_preview(out, line, node->type, limits->memory);
+        add_preview(out, "preview", line, node->type, limits->memory);
     if (extra_member != NULL)
         buf_member_int(out, extra_member, node->extra);
     buf_char(out, '}');

@@ -10,9 +10,10 @@
 /* Greatest limit that a client can set for the bytes of the JSON of each entry in a list. */
 enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
-/* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, `memory`
- * and `out` have failed. */
-void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant,
+/* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. With `preview`, each session
+ * has the members `first` and `last`: previews or null. If memory runs out, `memory` and `out` have
+ * failed. */
+void session_list_json(buf *out, const store_rows *rows, int64_t limit, bool preview, slice tenant,
                        arena *memory);
 
 /* A kind of list of entries: its statement, and the column of the last row that its cursor

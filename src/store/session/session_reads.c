@@ -149,7 +149,7 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
     if (cursor != NULL && !list_cursor_read(&from, slice_of(cursor), &memory))
         status = cursor_failure(cursor, &memory, err);
     if (status == CARDBOX_OK) {
-        sessions_list_params(&p, slice_of(tenant), &from, limit);
+        sessions_list_params(&p, slice_of(tenant), &from, limit, false);
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);

@@ -22,12 +22,27 @@ void session_params(params *p, slice tenant, slice session)
     params_text(p, session);
 }
 
-void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit)
+/* Entries of a page of 1,000 sessions may be shorter, so that the page fits into memory. */
+static int64_t preview_max(int64_t limit)
+{
+    int64_t share = (int64_t)16 * 1024 * 1024 / limit;
+    return share < SESSION_LIST_PREVIEW_MAX ? share : SESSION_LIST_PREVIEW_MAX;
+}
+
+void session_row_previews(slice *first, slice *last, const store_rows *rows, int row)
+{
+    *first = rows_text(rows, row, 10);
+    *last = rows_text(rows, row, 11);
+}
+
+void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit,
+                          bool preview)
 {
     params_text(p, tenant);
     params_timestamptz_or_null(p, from->given, from->micros);
     params_text_or_null(p, from->id);
     params_int8(p, limit + 1);
+    session_text_max_param(p, preview ? preview_max(limit) : -1);
 }
 
 /* Reads the columns of session_get.sql and sessions_list.sql. */

@@ -28,14 +28,22 @@ typedef struct session_row {
     int64_t created_micros, updated_micros;
 } session_row;
 
+/* Maximum bytes of the JSON of an entry from which a list of sessions makes a preview. */
+enum { SESSION_LIST_PREVIEW_MAX = 64 * 1024 };
+
 /* The parameters of session_get and session_counts, and the first two of other statements. The row
  * of session_counts has the members of cardbox_session_counts. */
 void session_params(params *p, slice tenant, slice session);
 
 /* The parameters of sessions_list, which returns the newest sessions first. The cursor is
  * list_cursor_text(created_micros, session_id). The statement returns up to `limit` + 1 rows. If it
- * returns more than `limit` rows, there is a next page. */
-void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit);
+ * returns more than `limit` rows, there is a next page. `preview`: the rows also have the JSON of
+ * the first message of a user and of the last message. */
+void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit,
+                          bool preview);
+
+/* Reads the JSON of the first message of a user and of the last message; {NULL, 0}: none, or too long. */
+void session_row_previews(slice *first, slice *last, const store_rows *rows, int row);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
 

@@ -1,0 +1,66 @@
+// overview.js: the first page of a project: how much it has, what failed, and the newest work of all
+// kinds by what it says. A few requests of a few rows each, whatever the project holds.
+import { count, el, fill, foreign, notice } from './dom.js';
+import { showFirstCard } from './first.js';
+import { entitle, link } from './place.js';
+import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
+import { trouble } from './trouble.js';
+
+const NEWEST = 8; // of each kind
+const FAILED = 3;
+
+/** A number with what it counts, as a link to the list. */
+function tile(here, view, number, word, capped, note) {
+  const [digits, ...words] = count(number, word, view).split(' ');
+  return el('a', { class: 'tile', href: link({ project: here.project, view }), 'data-count': view },
+    el('strong', {}, capped ? `${digits}+` : digits), ' ', capped ? view : words.join(' '),
+    note ? el('span', { class: 'faint' }, note) : null);
+}
+
+function tiles(here, counts, tasks, open, failed) {
+  const capped = (kind) => counts.capped.includes(kind);
+  return el('nav', { class: 'tiles', 'aria-label': 'what the project has' },
+    tile(here, 'sessions', counts.sessions, 'session', capped('sessions')),
+    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'in progress', 'in progress') : null,
+      failed.total > 0 ? count(failed.total, 'failed', 'failed') : null].filter(Boolean).join(', ')),
+    tile(here, 'boxes', counts.boxes, 'box', capped('boxes')),
+    tile(here, 'cards', counts.cards, 'card', capped('cards')));
+}
+
+const section = (title, rows, all) => (rows.length === 0 ? null : el('section', { class: 'rows', 'data-part': title },
+  el('h2', {}, title, all ? el('a', { class: 'all', href: all }, 'all') : null), rows));
+
+/** All kinds in one list: what was changed last comes first. */
+function newest(here, sessions, tasks, boxes) {
+  const of = (items, at, draw, kind) => items.map((one) => ({ at: at(one), node: draw(one, here, kind) }));
+  return [...of(sessions, (one) => Date.parse(one.updated_at), sessionRow, 'session'),
+    ...of(tasks, lastOf, taskRow, 'task'),
+    ...of(boxes, (one) => Date.parse(one.updated_at), boxRow, 'box')]
+    .sort((a, b) => b.at - a.at).map(({ node }) => node);
+}
+
+/** Shows the overview of the project at `here`. */
+export async function showOverview(main, api, here, signal) {
+  fill(main, el('p', { class: 'faint' }, 'Loading …'));
+  try {
+    const [counts, sessions, tasks, open, failed, boxes] = (await Promise.all([api.counts(),
+      api.sessions(undefined, NEWEST), api.tasks({}, NEWEST), api.tasks({ completionStatus: 'null' }, 1),
+      api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
+    ])).map(({ data }) => data);
+    entitle();
+    if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
+      showFirstCard(main, api, here, signal, () => showOverview(main, api, here, signal));
+      return;
+    }
+    const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project))),
+      tiles(here, counts, tasks, open, failed),
+      section('Failed', failed.tasks.map((one) => taskRow(one, here)),
+        link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),
+      section('Newest work', work),
+      work.length === 0 ? notice('Cards only', 'No session, task or box uses them so far.') : null);
+  } catch (error) {
+    if (error.name === 'AbortError') return;
+    fill(main, trouble(error));
+  }
+}

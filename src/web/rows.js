@@ -1,0 +1,106 @@
+// rows.js: one row for each kind of thing: a session, a task, a box, a hit of a search. All lists that
+// have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
+import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
+import { link } from './place.js';
+import { statusNodes } from './task_status.js';
+import { when } from './time.js';
+
+/** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
+ * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
+export function row({ href, text, id, facts = [], actions = [], props = {} }) {
+  return el('div', { ...props, class: 'row' },
+    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'whole' }),
+      el('div', { class: 'faint row-facts' }, facts)),
+    actions.length > 0 ? el('span', { class: 'actions' }, actions) : null);
+}
+
+const commas = (...parts) => parts.filter((one) => one !== null && one !== undefined && one !== false && one !== '')
+  .map((one, at) => [at > 0 ? ', ' : '', one]);
+
+/** The actions of a row: what a model gets of it, and its id. */
+const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context', title: 'what a model gets' }, 'Context') : null,
+  copyButton(id, 'Copy id')];
+
+/** What kind of thing a row is, in a list of several kinds. */
+const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
+
+/** The beginning of the last message of a session, and whether it is a failure. */
+function lastSaid(last) {
+  if (!last) return null;
+  const text = line([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
+  const failed = /^\(error\)/.test(text) || text.includes(' (error) ');
+  return [failed ? el('span', { class: 'badge bad' }, 'error') : null, foreign(last.role), ': ', foreign(text)];
+}
+
+/** A session of a list with previews. With `kind`, the row says that it is one. */
+export function sessionRow(one, here, kind = null) {
+  return row({
+    href: link({ project: here.project, view: 'session', id: one.session_id }),
+    text: one.name ?? one.first?.text, id: one.session_id, props: { 'data-session': one.session_id },
+    facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
+      one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
+    one.last ? el('div', { class: 'last' }, lastSaid(one.last)) : null],
+    actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
+  });
+}
+
+const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
+
+/** When something happened in a task last, in milliseconds. */
+export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
+
+/** A task as ldg:task:query with goals gives it. */
+export function taskRow(one, here, kind = null) {
+  return row({
+    href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
+    props: { 'data-task': one.id },
+    facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
+      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
+    actions: actions(one.id),
+  });
+}
+
+/** A box of a list with previews. */
+export function boxRow(box, here, kind = null) {
+  return row({
+    href: link({ project: here.project, view: 'box', id: box.box_id }), text: box.preview?.text, id: box.box_id,
+    props: { 'data-box': box.box_id },
+    facts: [kindMark(kind), commas(count(box.length, 'card'), box.version > 1 ? `version ${box.version}` : null,
+      box.parent_ids.length > 0 ? ['from ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,
+      when(box.updated_at), shortId(box.box_id))],
+    actions: actions(box.box_id, { project: here.project, view: 'context', id: box.box_id }),
+  });
+}
+
+// --- hits ---
+
+/** A snippet whose matches are marked. The offsets count code points. */
+export function marked(snippet, offsets) {
+  const points = [...snippet];
+  const nodes = [];
+  let at = 0;
+  for (const [from, to] of offsets) {
+    nodes.push(shown(points.slice(at, from).join('')), el('mark', {}, shown(points.slice(from, to).join(''))));
+    at = to;
+  }
+  return el('bdi', {}, nodes, shown(points.slice(at).join('')));
+}
+
+/** Where a hit leads: to the card, to the entry in its session, or to the message in its task. */
+function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
+  if (kind === 'entry') return { project: here.project, view: 'session', id: session, query: { at: id } };
+  if (kind === 'message' && task) return { project: here.project, view: 'task', id: task, query: { at: id } };
+  return { project: here.project, view: 'card', id };
+}
+
+/** A hit of a search; `to` is the place that it leads to. */
+export function hitRow(hit, here, to = hitPlace(hit, here)) {
+  const made = row({
+    href: link(to), text: '', id: hit.id, props: { 'data-hit': hit.id },
+    facts: [kindMark(hit.kind), commas(hit.role ? foreign(hit.role) : null, hit.type && hit.type !== hit.role ? foreign(hit.type) : null,
+      when(hit.created_at), hit.session_id ? ['session ', shortId(hit.session_id)] : null,
+      hit.task_id ? ['task ', shortId(hit.task_id)] : null, hit.kind === 'card' ? shortId(hit.id) : null)],
+  });
+  made.querySelector('.whole').replaceChildren(marked(hit.snippet, hit.offsets));
+  return made;
+}

@@ -1,0 +1,48 @@
+// search.js: what is found in a project by its words, newest first and page by page, and its filters.
+import { el, fill, foreign, notice } from './dom.js';
+import { paged } from './lists.js';
+import { entitle, go } from './place.js';
+import { hitRow } from './rows.js';
+
+const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
+const FIELDS = [['role', 'Role', 'user'], ['type', 'Type', 'tool.result'], ['session_id', 'Session', ''], ['task_id', 'Task', ''],
+  ['created_after', 'After', '2025-05-24T08:00:00Z'], ['created_before', 'Before', '']];
+
+function kindChips(here) {
+  return el('div', { class: 'chips' }, KINDS.map(([kind, words]) => el('button', {
+    type: 'button', class: 'chip', 'aria-pressed': String((here.query.kind ?? '') === kind), 'data-kind': kind || 'all',
+    onclick: () => go({ ...here, query: { ...here.query, kind } }),
+  }, words)));
+}
+
+function filterForm(here) {
+  const isGiven = FIELDS.some(([name]) => here.query[name]);
+  const form = el('form', { class: 'filters' }, FIELDS.map(([name, label, hint]) => el('label', {}, label, el('input', {
+    name, value: here.query[name] ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false',
+  }))), el('button', {}, 'Filter'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const given = Object.fromEntries(FIELDS.map(([name]) => [name, form.elements[name].value.trim()]));
+    go({ ...here, query: { ...here.query, ...given } });
+  });
+  return el('details', { open: isGiven }, el('summary', {}, 'Filters'), form);
+}
+
+/** Shows what is found for the query of the place. */
+export async function showSearch(main, api, here) {
+  const { q = '', card, entry, ...filters } = here.query;
+  const list = el('div', { class: 'rows' });
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', foreign(q)] : null)), kindChips(here),
+    filterForm(here), list);
+  entitle(`Search: ${q}`);
+  if (q.trim() === '') {
+    fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
+      'in cards, entries of sessions and messages of tasks.'));
+    return;
+  }
+  await paged(list, async (cursor) => {
+    const { data } = await api.search({ q, ...filters }, cursor);
+    return { items: data.hits, next: data.cursor };
+  }, (hit) => hitRow(hit, here), () => notice('Nothing found',
+    'All words must occur. Text is found a moment after it was written.'));
+}
