@@ -2,6 +2,7 @@
 // is shown as JSON: nothing here may fail on what somebody has written.
 import { add, block, count, el, foreign } from './dom.js';
 import { pretty, write } from './json.js';
+import { prose } from './markdown.js';
 
 export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 const FOLD_JSON = 1500; // characters
@@ -16,6 +17,11 @@ export function json(value, summary = 'JSON') {
   });
   return folded;
 }
+
+/** A text: as Markdown, unless a tool has printed it. */
+const textOf = (text, isPlain) => (isPlain ? block(text, { class: 'text' }) : prose(text));
+
+const isOfTool = (card) => card.metadata?.role === 'tool' || card.type === 'tool.result';
 
 /** Any value: text as text, all else as JSON. */
 function value(of) {
@@ -63,7 +69,7 @@ function toolResult(content) {
 
 // Each takes a content and gives nodes, or null if it has not the shape of the class.
 const CLASSES = {
-  TextContent: (c) => (typeof c.text === 'string' ? block(c.text, { class: 'text' }) : null),
+  TextContent: (c, card) => (typeof c.text === 'string' ? textOf(c.text, isOfTool(card)) : null),
   JsonContent: (c) => (c.data === undefined ? null : json(c.data)),
   FieldsSchemaContent: (c) => (Array.isArray(c.fields) && c.fields.every(isObject)
     ? fields(c.fields.map((one) => [one.name ?? '', one.description ?? ''])) : null),
@@ -78,28 +84,53 @@ const CLASSES = {
     ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
 };
 
-/** The texts of a session's entry, and the tools that it calls. Null: it has neither. */
+// --- the entries of sessions ---
+
+const PRINTED = new Set(['toolResult', 'tool_result', 'bashExecution', 'tool']); // roles and types
+
+const callOf = ({ name, arguments: given, params }) => el('div', { class: 'call' },
+  el('span', { class: 'tool' }, foreign(String(name))), jsonOrText(given ?? params));
+
+// Each takes a part of a message and gives nodes.
+const PARTS = {
+  text: (one, isPlain) => (typeof one.text === 'string' && one.text.trim() ? textOf(one.text, isPlain) : null),
+  thinking: (one) => (typeof one.thinking === 'string' ? el('details', {}, el('summary', {}, 'thinking'),
+    prose(one.thinking)) : null),
+  toolCall: (one) => callOf(one),
+  image: () => el('p', { class: 'faint' }, 'An image.'),
+};
+
+/** What a session's entry says, and the tools that it calls, as nodes. Null: neither. */
 export function entryContent(line) {
   const said = isObject(line.message) ? line.message : line;
+  const isPlain = PRINTED.has(said.role ?? said.type);
+  const texts = [said.command && `$ ${said.command}`, said.content, said.summary, said.output, said.errorMessage]
+    .filter((text) => typeof text === 'string' && text.trim()).map((text) => textOf(text, isPlain));
+  const parts = (Array.isArray(said.content) ? said.content.filter(isObject) : [])
+    .map((one) => (Object.hasOwn(PARTS, one.type) ? PARTS[one.type](one, isPlain) : json(one)));
+  const calls = (Array.isArray(said.toolCalls) ? said.toolCalls.filter(isObject) : []).map(callOf);
+  const all = [...texts, ...parts, ...calls].filter((one) => one !== null);
+  return all.length === 0 ? null : all;
+}
+
+/** The first text of a session's entry; '' if it has none. */
+export function entryText(line) {
+  const said = isObject(line.message) ? line.message : line;
   const parts = Array.isArray(said.content) ? said.content.filter(isObject) : [];
-  const calls = [...parts.filter(({ type }) => type === 'toolCall'),
-    ...Array.isArray(said.toolCalls) ? said.toolCalls.filter(isObject) : []];
-  const texts = [said.content, said.summary, said.output, ...parts.map(({ text }) => text)]
-    .filter((text) => typeof text === 'string' && text.trim());
-  if (texts.length + calls.length === 0) return null;
-  return [texts.length > 0 ? block(texts.join('\n\n'), { class: 'text' }) : null,
-    calls.map(({ name }) => el('p', {}, '→ ', foreign(String(name), { class: 'tool' })))];
+  return [said.content, ...parts.map(({ text }) => text), said.summary, said.output]
+    .find((text) => typeof text === 'string' && text.trim()) ?? '';
 }
 
 function makerOf({ content_class: kind }) {
   return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;
 }
 
+/** What a card says, as nodes. */
 export function content(card) {
   const of = card.content;
-  if (typeof of === 'string') return block(of, { class: 'text' });
+  if (typeof of === 'string') return textOf(of, isOfTool(card));
   const make = makerOf(card);
-  return (make && isObject(of) ? make(of) : null) ?? json(of, 'Content');
+  return (make && isObject(of) ? make(of, card) : null) ?? json(of, 'Content');
 }
 
 /** The tool calls that a message carries beside its content: [{id, name, arguments}]. */

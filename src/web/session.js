@@ -1,37 +1,35 @@
-// session.js: the sessions of a project, and one of them as the tree that it is: branches set in,
-// the head and labels marked, each entry with the beginning of what it says.
-import { copyButton, count, el, fill, foreign, line, notice } from './dom.js';
+// session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
+// labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
+import { token } from './api.js';
+import { copyButton, count, el, fill, foreign, namedLink, notice, sentence, shortId } from './dom.js';
+import { showBranches } from './branches.js';
+import { entryText } from './content.js';
 import { showContext } from './context.js';
-import { askToFork } from './fork.js';
+import { curl } from './curl.js';
+import { entryRow } from './entries.js';
+import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
-import { link } from './place.js';
-import { clock, when } from './time.js';
+import { entitle, go, link } from './place.js';
+import { hitRow, sessionRow } from './rows.js';
+import { when } from './time.js';
 import { trouble } from './trouble.js';
+import { isOfUser, turnControls, Turns } from './turns.js';
 
 const PAGE = 500; // entries that are asked for at once
 const BEFORE = 100; // of those before the one that is looked for
-const ID_SHOWN = 13; // characters: of an id that is longer, both ends
-const SHOWN = 200; // characters of what an entry says
-const DEEPEST = 16; // steps that a branch is set in
-// As the command line says who speaks; a summary has a role only for models.
-const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
+const KEPT = 1500; // entries that are shown at once: earlier or later ones go
 
 // --- the list ---
 
 /** The sessions of a project, newest first. */
 export async function listSessions(main, api, here) {
-  const list = el('div', { class: 'cards' });
+  const list = el('div', { class: 'rows' });
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Sessions')), list);
   await paged(list, async (cursor) => {
     const { data } = await api.sessions(cursor);
     return { items: data.sessions, next: data.next_cursor };
-  }, (one) => el('a', {
-    class: 'box-link', 'data-session': one.session_id,
-    href: link({ project: here.project, view: 'session', id: one.session_id }),
-  }, foreign(one.name ?? one.session_id, { class: one.name ? '' : 'id' }), el('div', { class: 'faint' },
-    one.name ? [foreign(one.session_id, { class: 'id' }), ', '] : null, one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry', 'entries'),
-    one.forked_from ? [', of ', foreign(one.forked_from, { class: 'id' })] : null, ', ',
-    when(one.updated_at))), () => notice('No sessions', 'Nobody has kept one in this project so far.'));
+  }, (one) => sessionRow(one, here),
+  () => notice('No sessions', 'Nobody has kept one in this project so far.'));
 }
 
 // --- the tree ---
@@ -73,79 +71,40 @@ function foldedRows(rows, folded) {
   return kept;
 }
 
-/** What an entry says, in a line; of one that is too long to be read, its size. */
-function saysOf({ preview, type, size }) {
-  const said = preview && [preview.text, preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
-  return line(said ?? '', SHOWN) || `(${type}, ${count(size, 'byte')})`;
-}
-
-/** An id whose time, at its beginning, says little: the end is what differs. */
-function shortId(id) {
-  const text = id.length > ID_SHOWN ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
-  return foreign(text, { class: 'id', title: id });
-}
-
-/** A new session of the path to an entry, for another try from there. */
-function forkButton(node, api, here) {
-  return el('button', {
-    type: 'button', class: 'quiet', 'data-do': 'fork', title: 'a new session that ends with this entry',
-    onclick: () => askToFork({
-      title: 'Fork this session',
-      text: ['A new session in the project ', foreign(here.project), ' has the path to ', shortId(node.entry_id),
-        ' of the session ', foreign(here.id), ', and goes on from there. This session stays as it is.'],
-    }, async () => {
-      const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
-      return { project: here.project, view: 'session', id: data.session_id };
-    }),
-  }, 'Fork here');
-}
-
-function foldButton({ below, folded }, onfold) {
-  return below > 0 ? el('button', {
-    type: 'button', class: 'quiet fold', 'data-do': 'fold', 'aria-expanded': String(!folded),
-    title: folded ? 'show the branch' : 'fold the branch', onclick: onfold,
-  }, folded ? `▸ ${below.toLocaleString('en')} more` : '▾') : null;
-}
-
-function entryRow(one, session, here, api, onfold) {
-  const { node, level, begins, leaf, children } = one;
-  const word = node.preview?.role ?? node.type;
-  const at = (view, query) => link({ project: here.project, view, id: here.id, query });
-  const row = el('div', {
-    class: `entry role-${SPEAKERS.has(word) ? node.role : 'other'}${begins ? ' begins' : ''}${leaf ? ' leaf' : ''}`,
-    'data-entry': node.entry_id, 'data-level': level,
-    'aria-current': node.entry_id === here.query.at ? 'location' : null,
-  }, el('span', { class: 'role' }, foreign(word)),
-  el('span', { class: 'says' }, foreign(saysOf(node))),
-  node.entry_id === session.head_entry_id ? el('span', { class: 'badge good' }, 'head') : null,
-  typeof node.label === 'string' ? el('span', { class: 'badge' }, foreign(node.label)) : null,
-  node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
-  children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
-  foldButton(one, onfold),
-  el('span', { class: 'space' }),
-  el('span', { class: 'faint time' }, clock(node.preview?.time)),
-  forkButton(node, api, here), copyButton(node.entry_id, 'Copy id'),
-  el('a', { class: 'faint', href: at('session', { ...here.query, entry: node.entry_id }) }, shortId(node.entry_id)),
-  el('a', { href: at('session-context', { leaf: node.entry_id }), 'data-do': 'context' }, 'context'));
-  row.style.setProperty('--level', Math.min(level, DEEPEST));
-  return row;
-}
-
-/** Where it came from, and where one goes on. */
+/** Where it came from, and how large it is. */
 function facts(session, here) {
-  const at = (view, query, id = here.id) => link({ project: here.project, view, id, query });
-  const { name, head_entry_id: head, forked_from: parent } = session;
-  return [el('p', { class: 'facts' }, name ? [foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id'), ' '] : null,
+  const at = (query, id = here.id) => link({ project: here.project, view: 'session', id, query });
+  const { head_entry_id: head, forked_from: parent } = session;
+  return el('p', { class: 'facts' }, shortId(here.id), copyButton(here.id, 'Copy id'), ' ',
     session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry', 'entries'),
     `, version ${session.version}, `, when(session.updated_at),
-    parent ? [', of ', el('a', { href: at('session', {}, parent), 'data-do': 'parent' },
-      foreign(parent, { class: 'id' }))] : null),
-  head ? el('p', { class: 'facts' }, 'head: ', el('a', { href: at('session', { at: head }), 'data-do': 'head' },
-    foreign(head, { class: 'id' })), copyButton(head, 'Copy id'), ' ',
-  el('a', { href: at('session-context', { leaf: head }), 'data-do': 'context' }, 'its context')) : null];
+    parent ? [', a fork of ', el('a', { href: at({}, parent), 'data-do': 'parent' }, shortId(parent))] : null,
+    head ? [', head ', el('a', { href: at({ at: head }), 'data-do': 'head' }, shortId(head))] : null);
 }
 
-/** The part of a tree that is loaded. It grows at both ends, by pages. */
+/** The search within the session, and the views of it. */
+function tools(here) {
+  const at = (query) => link({ project: here.project, view: 'session', id: here.id, query });
+  const form = el('form', { class: 'in-session', role: 'search' }, el('input', {
+    type: 'search', name: 'q', 'aria-label': 'search in this session', placeholder: 'Search in this session',
+    value: here.query.q, autocomplete: 'off', spellcheck: 'false', maxlength: 1000,
+  }), el('button', {}, 'Search'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    go({ project: here.project, view: 'session', id: here.id, query: { q: form.elements.q.value.trim() } });
+  });
+  const { q, at: sought, branches, a, b } = here.query;
+  const isFound = q && !sought;
+  const isCompared = branches || a || b;
+  return el('div', { class: 'controls session-tools' }, form, el('span', { class: 'space' }),
+    q && sought ? el('a', { href: at({ q }), 'data-do': 'found' }, 'All results') : null,
+    isFound || isCompared ? el('a', { href: at({}), 'data-do': 'tree' }, 'All entries') : null,
+    isCompared ? null : el('a', { href: at({ branches: 'all' }), 'data-do': 'branches' }, 'Compare branches'),
+    el('a', { href: link({ project: here.project, view: 'session-context', id: here.id }), 'data-do': 'context' },
+      'What a model gets'));
+}
+
+/** The part of a tree that is loaded. It grows at both ends, by pages; what is then too much goes at the other. */
 class Part {
   constructor(api, id, from) {
     Object.assign(this, { api, id, from, next: from, nodes: [] });
@@ -161,6 +120,9 @@ class Part {
     const { entries, next_cursor: next } = await this.#page(this.next);
     this.nodes.push(...entries);
     this.next = next;
+    if (this.nodes.length <= KEPT) return;
+    this.nodes.splice(0, this.nodes.length - KEPT);
+    this.from = this.nodes[0].line;
   }
 
   async earlier() {
@@ -168,55 +130,173 @@ class Part {
     const { entries } = await this.#page(from);
     this.nodes.unshift(...entries.filter((one) => one.line < this.from));
     this.from = from;
+    if (this.nodes.length <= KEPT) return;
+    this.next = this.nodes[KEPT].line;
+    this.nodes.length = KEPT;
   }
 }
 
-/** Shows one session, at the entry that is looked for. Its tree is drawn anew with each page that comes. */
+/** Gives the numbers of the turns that begin in the tree: those of the path to the head, and from there on. */
+function numbersOf(nodes, turns) {
+  const counts = new Map(); // of the user's messages on the path, as far as it is known
+  for (const node of nodes) {
+    const above = node.parent_id === null ? 0 : counts.get(node.parent_id) ?? turns.numbers.get(node.parent_id);
+    const count = turns.numbers.get(node.entry_id) ?? (above === undefined ? undefined : above + Number(isOfUser(node)));
+    if (count !== undefined) counts.set(node.entry_id, count);
+  }
+  return counts;
+}
+
+/** Scrolls now, and again once the rows that are then in sight have their height. */
+function settled(scroll) {
+  scroll();
+  requestAnimationFrame(scroll);
+}
+
+/** Gives a parent these children. Those that are there already, in this order, are not touched. */
+function replaceWith(parent, children) {
+  const stay = new Set(children);
+  for (const one of [...parent.childNodes]) if (!stay.has(one)) one.remove();
+  let at = parent.firstChild;
+  for (const one of children) {
+    if (one === at) at = at.nextSibling;
+    else parent.insertBefore(one, at);
+  }
+}
+
+/** The tree of a session as it is shown. */
+class Tree {
+  #isLoading = false; // a page that is asked for twice would stand there twice
+  #folded = new Set();
+  #rows = new Map(); // entry -> {looks, node}
+
+  constructor(part, turns, place) {
+    Object.assign(this, { part, turns, place, node: el('div', { class: 'tree' }) });
+  }
+
+  async draw(way) {
+    await this.part[way]();
+    this.paint();
+  }
+
+  async #press({ target: button }, way) {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    this.node.querySelector('.notice')?.remove();
+    try {
+      await this.draw(way);
+    } catch (error) {
+      if (error.name !== 'AbortError') button.before(trouble(error));
+    }
+    this.#isLoading = false;
+  }
+
+  #fold(id) {
+    if (!this.#folded.delete(id)) this.#folded.add(id);
+    this.paint();
+    this.node.querySelector(`[data-entry="${CSS.escape(id)}"] [data-do=fold]`).focus();
+  }
+
+  /** The row of an entry: the one that is there, unless it would look otherwise now. */
+  #rowOf(one, numbers) {
+    const { node, level, begins, leaf, children, below, folded } = one;
+    const turn = isOfUser(node) ? numbers.get(node.entry_id) : undefined;
+    const looks = [level, begins, leaf, children, below, folded, turn].join();
+    const before = this.#rows.get(node.entry_id);
+    if (before?.looks === looks) return before;
+    return { looks, node: entryRow(one, { ...this.place, turn, onfold: () => this.#fold(node.entry_id) }) };
+  }
+
+  /** Draws what has changed. What was seen stays where it was. */
+  paint() {
+    const { part, node } = this;
+    const seen = [...node.querySelectorAll('.entry')].find((one) => one.getBoundingClientRect().bottom > 0);
+    const before = seen?.getBoundingClientRect().top;
+    const more = (way, words) => el('button', {
+      type: 'button', class: 'wide', onclick: (event) => this.#press(event, way),
+    }, words);
+    const numbers = numbersOf(part.nodes, this.turns);
+    this.#rows = new Map(foldedRows(rowsOf(part.nodes), this.#folded)
+      .map((one) => [one.node.entry_id, this.#rowOf(one, numbers)]));
+    replaceWith(node, [part.from > 0 ? more('earlier', 'Earlier entries') : null,
+      ...[...this.#rows.values()].map((one) => one.node),
+      part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
+      part.next ? more('later', 'Later entries') : null].filter((one) => one !== null));
+    const after = seen && node.querySelector(`[data-entry="${CSS.escape(seen.dataset.entry)}"]`);
+    if (after) settled(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
+  }
+}
+
+/** The turn of the entry that is looked for, and the keys that step from there. */
+function stepThroughTurns(turns, current, here) {
+  const to = async (turn) => {
+    if (turn > 0 && await turns.find(turn)) go({ ...here, query: { turn } });
+  };
+  pageKeys({
+    ArrowLeft: ['previous turn', () => to(current - 1)],
+    ArrowRight: ['next turn', () => to(current + 1)],
+  });
+}
+
+/** Shows the entries of a session, at the one that is looked for. */
+async function showTree(body, api, here, session, turns) {
+  const turn = Number(here.query.turn) || 0;
+  const current = turn > 0 ? await turns.find(turn) : here.query.at;
+  const sought = current ? (await api.entry(here.id, current)).data : null;
+  const tree = new Tree(new Part(api, here.id, Math.max(0, (sought?.line ?? 0) - BEFORE)), turns,
+    { session, here, api, current });
+  const controls = el('div', {});
+  const show = () => {
+    const at = turn || (current && numbersOf(tree.part.nodes, turns).get(current)) || 0;
+    fill(controls, turns.all.length > 0 ? turnControls(turns, at, here) : null,
+      turn > turns.all.length ? el('p', { class: 'failure', role: 'alert' },
+        `There is no turn ${turn} on the path to the head: it has ${turns.all.length}.`) : null);
+    stepThroughTurns(turns, at, here);
+  };
+  fill(body, controls, tree.node);
+  await tree.draw('later');
+  show();
+  const marked = tree.node.querySelector('[aria-current]');
+  if (marked) settled(() => marked.scrollIntoView({ block: 'center' }));
+  if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
+  await turns.reach(api, here.id, sought);
+  show();
+  tree.paint();
+}
+
+/** What is found in the session. */
+async function showFound(body, api, here) {
+  const list = el('div', { class: 'rows' });
+  fill(body, list);
+  await paged(list, async (cursor) => {
+    const { data } = await api.search({ q: here.query.q, session_id: here.id }, cursor);
+    return { items: data.hits, next: data.cursor };
+  }, (hit) => hitRow(hit, here, { ...here, query: { at: hit.id, q: here.query.q } }),
+  () => notice('Nothing found', 'No entry of this session has all of these words.'));
+}
+
+/** What a session is called: its name, else the first message of a user on the path to the head. */
+async function nameOf(session, turns) {
+  await turns.until(() => true);
+  return session.name ?? sentence(turns.all[0]?.preview?.text);
+}
+
+/** Shows one session: its entries, what is found in it, or two of its branches. */
 export async function showSession(main, api, here) {
-  const tree = el('div', { class: 'tree' }, el('p', { class: 'faint' }, 'Loading …'));
+  const body = el('div', {}, el('p', { class: 'faint' }, 'Loading …'));
+  const { at, q, branches, a, b } = here.query;
   let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
+    const turns = new Turns(api, here.id);
     const { data: session } = await api.session(here.id);
-    fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Session '),
-      foreign(session.name ?? here.id, { class: session.name ? '' : 'id' }), ' ',
-      session.name ? null : copyButton(here.id, 'Copy id')), facts(session, here)), tree);
-    const { at } = here.query;
-    missing = ['No such entry', 'The session has none with this id.', at];
-    const part = new Part(api, here.id, at ? Math.max(0, (await api.entry(here.id, at)).data.line - BEFORE) : 0);
-    const folded = new Set();
-    const fold = (id) => {
-      if (!folded.delete(id)) folded.add(id);
-      paint();
-      tree.querySelector(`[data-entry="${CSS.escape(id)}"] [data-do=fold]`).focus();
-    };
-    const draw = async (way) => {
-      await part[way]();
-      const height = document.documentElement.scrollHeight;
-      paint();
-      if (way === 'earlier') window.scrollBy(0, document.documentElement.scrollHeight - height);
-    };
-    let isLoading = false; // a page that is asked for twice would stand there twice
-    const press = async ({ target: button }, way) => {
-      if (isLoading) return;
-      isLoading = true;
-      tree.querySelector('.notice')?.remove();
-      try {
-        await draw(way);
-      } catch (error) {
-        if (error.name !== 'AbortError') button.before(trouble(error));
-      }
-      isLoading = false;
-    };
-    const paint = () => {
-      const more = (way, words) => el('button', { type: 'button', class: 'wide', onclick: (event) => press(event, way) }, words);
-      fill(tree, part.from > 0 ? more('earlier', 'Earlier entries') : null,
-        foldedRows(rowsOf(part.nodes), folded).map((row) =>
-          entryRow(row, session, here, api, () => fold(row.node.entry_id))),
-        part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
-        part.next ? more('later', 'Later entries') : null);
-    };
-    await draw('later');
-    tree.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });
+    const name = await nameOf(session, turns);
+    entitle(name || here.id);
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? foreign(name) : foreign(here.id, { class: 'id' })),
+      facts(session, here), tools(here)), body);
+    missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
+    if (branches || a || b) await showBranches(body, api, here, session);
+    else if (q && !at) await showFound(body, api, here);
+    else await showTree(body, api, here, session, turns);
   } catch (error) {
     if (error.name === 'AbortError') return;
     fill(main, trouble(error, missing));
@@ -224,15 +304,22 @@ export async function showSession(main, api, here) {
 }
 
 /** What a model gets at a leaf. */
-export function showSessionContext(main, api, here) {
+export async function showSessionContext(main, api, here) {
   const session = (at) => link({ project: here.project, view: 'session', id: here.id, query: { at } });
   const { leaf, compare } = here.query;
-  return showContext(main, here, {
-    title: [el('span', { class: 'faint' }, 'What a model gets of session '),
-      el('a', { href: session(leaf) }, foreign(here.id, { class: 'id' })),
-      leaf ? [el('span', { class: 'faint' }, ' at '), foreign(leaf, { class: 'id' })] : null],
-    load: (query) => api.sessionContext(here.id, { ...query, leaf, compare }),
-    openSource: session,
-    missing: ['No such entry', 'The session or the entry is not there.', leaf ?? here.id],
-  });
+  const missing = ['No such entry', 'The session or the entry is not there.', leaf ?? here.id];
+  const wanted = (query) => ({ ...query, leaf, compare });
+  try {
+    const [name, said] = await Promise.all([nameOf((await api.session(here.id)).data, new Turns(api, here.id)),
+      leaf ? api.entry(here.id, leaf) : null]);
+    entitle('What a model gets', name || here.id);
+    await showContext(main, here, {
+      title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
+        leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
+      load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
+      command: (query) => curl(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+    });
+  } catch (error) {
+    if (error.name !== 'AbortError') fill(main, trouble(error, missing));
+  }
 }

@@ -1,0 +1,91 @@
+// entries.js: the entries of a session as rows: messages first, settings and labels small. From each one goes to
+// what it says in full, to what the model got, to another try, and to where else the same was said.
+import { copyButton, count, el, foreign, line, shortId } from './dom.js';
+import { askToFork } from './fork.js';
+import { link } from './place.js';
+import { clock } from './time.js';
+
+const DEEPEST = 16; // steps that a branch is set in
+const WORDS = 8; // of a text that is looked for elsewhere
+// As the command line says who speaks; a summary has a role only for models.
+const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
+const TALKERS = new Set(['system', 'user', 'assistant', 'summary', 'custom']); // their texts are worth lines
+const MINOR = new Set(['setting', 'label', 'name', 'metadata']);
+
+/** What an entry says; of one that is too long to be read, its size. */
+function saysOf({ preview, type, size }) {
+  const said = preview && [preview.text.trim(), preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
+  return said || `(${type}, ${count(size, 'byte')})`;
+}
+
+/** The first words of a text, to look for. */
+const wordsOf = (text) => line(text, 400).split(' ').slice(0, WORDS).join(' ').slice(0, 200);
+
+/** A new session of the path to an entry, for another try from there. */
+function forkButton(node, isTurn, api, here) {
+  return el('button', {
+    type: 'button', class: 'quiet', 'data-do': 'fork',
+    title: isTurn ? 'a new session that ends with this message, to answer it anew' : 'a new session that ends with this entry',
+    onclick: () => askToFork({
+      title: isTurn ? 'Retry from this turn' : 'Fork this session',
+      text: ['A new session in the project ', foreign(here.project), ' has the path to ', shortId(node.entry_id),
+        ' of the session ', foreign(here.id), ', and goes on from there. This session stays as it is.'],
+    }, async () => {
+      const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
+      return { project: here.project, view: 'session', id: data.session_id };
+    }),
+  }, isTurn ? 'Retry from here' : 'Fork here');
+}
+
+function foldButton({ below, folded }, onfold) {
+  return below > 0 ? el('button', {
+    type: 'button', class: 'quiet fold', 'data-do': 'fold', 'aria-expanded': String(!folded),
+    title: folded ? 'show the branch' : 'fold the branch', onclick: onfold,
+  }, folded ? `▸ ${below.toLocaleString('en')} more` : '▾') : null;
+}
+
+/** An answer was made of what is before it; at all else, what a model gets there ends with it. */
+function contextLink(node, word, at) {
+  const isAnswer = word === 'assistant' && node.parent_id !== null;
+  return el('a', {
+    href: at('session-context', { leaf: isAnswer ? node.parent_id : node.entry_id }), 'data-do': 'context',
+    title: isAnswer ? 'what the model got before it said this' : 'what the model gets up to here',
+  }, 'What the model got');
+}
+
+/** What one can do with an entry. */
+function actions(node, word, api, here, isTurn) {
+  const at = (view, query) => link({ project: here.project, view, id: here.id, query });
+  const q = wordsOf(node.preview?.text ?? '');
+  return el('span', { class: 'entry-actions' }, contextLink(node, word, at), forkButton(node, isTurn, api, here),
+    q ? el('a', {
+      href: link({ project: here.project, view: 'search', query: { q } }), 'data-do': 'elsewhere',
+      title: 'where else in this project the first words of it are',
+    }, 'Where else') : null, copyButton(node.entry_id, 'Copy id'));
+}
+
+/** One entry. `row`: {node, level, begins, leaf, children, below, folded}; `turn`: the number of the turn that it
+ * begins; `current`: the entry that is looked for. */
+export function entryRow(row, { session, here, api, turn, current, onfold }) {
+  const { node, level = 0, begins, leaf, children } = row;
+  const word = node.preview?.role ?? node.type;
+  const kind = MINOR.has(word) ? ' minor' : TALKERS.has(word) && node.preview?.text.trim() ? ' talk' : '';
+  const open = link({ ...here, query: { ...here.query, entry: node.entry_id } });
+  const made = el('div', {
+    class: `entry role-${SPEAKERS.has(word) ? node.role : 'other'}${kind}${begins ? ' begins' : ''}${leaf ? ' leaf' : ''}`,
+    'data-entry': node.entry_id, 'data-level': level, 'data-turn': turn,
+    'aria-current': node.entry_id === current ? 'location' : null,
+  }, el('span', { class: 'role' }, foreign(word)),
+  turn ? el('span', { class: 'turn-mark' }, `turn ${turn}`) : null,
+  el('a', { class: 'says opens', href: open }, foreign(saysOf(node))),
+  node.entry_id === session.head_entry_id ? el('span', { class: 'badge good' }, 'head') : null,
+  typeof node.label === 'string' ? el('span', { class: 'badge label' }, foreign(node.label)) : null,
+  node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
+  children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
+  foldButton(row, onfold), el('span', { class: 'space' }),
+  actions(node, word, api, here, Boolean(turn)),
+  el('span', { class: 'faint time' }, clock(node.preview?.time)),
+  shortId(node.entry_id, { class: 'id faint' }));
+  made.style.setProperty('--level', Math.min(level, DEEPEST));
+  return made;
+}
