@@ -438,8 +438,8 @@ typedef struct cardbox_task_event {
     int64_t at; /**< time of the event, ms; for "message" the message's timestamp; for "chunk" 0 */
     const char *text; /**< message, chunk: the text; completed: why it was cancelled, or NULL */
     const char *text_json; /**< `text` as a JSON string */
-    const char *call; /**< call: {"abilityName", "parameters", "details"}; details are "{}" if the
-                         call has another status now */
+    const char *call; /**< call: {"abilityName", "createdAt", "updatedAt", "parameters", "details"};
+                         details are "{}" if the call has another status now */
     const char *metadata; /**< message: the metadata of its card. If the metadata have a member
                              call_id, the message only reports the start or the end of a call */
 } cardbox_task_event;

@@ -34,7 +34,8 @@ BEGIN
               JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = m.message_id
              WHERE m.tenant_id = tenant AND m.message_id = stored.ref;
         ELSIF stored.what = 'call' THEN
-            SELECT json_build_object('abilityName', c.ability_name, 'parameters', c.parameters, 'details',
+            SELECT json_build_object('abilityName', c.ability_name, 'createdAt', c.created_at,
+                                     'updatedAt', c.updated_at, 'parameters', c.parameters, 'details',
                                      CASE WHEN c.status = stored.how THEN c.details ELSE '"{}"' END)
               INTO one.call FROM cardbox.calls c
              WHERE c.tenant_id = tenant AND c.call_id = stored.ref;

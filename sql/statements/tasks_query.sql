@@ -20,5 +20,9 @@ SELECT (l.task).task_id, (l.task).parent_task_id, (l.task).completion_status, (l
              WHERE m.tenant_id = $1::text AND m.task_id = (l.task).task_id AND m.role = 'user'
              ORDER BY m.seq LIMIT 1) END,
        (l.task).events, (l.task).box_id::text, (l.task).context_box_id::text,
-       (l.task).router, l.total
+       (l.task).router,
+       (SELECT m.ts FROM cardbox.messages m
+         WHERE m.tenant_id = $1::text AND m.task_id = (l.task).task_id
+         ORDER BY m.ts DESC, m.seq DESC LIMIT 1),
+       l.total
   FROM cardbox.list_tasks($1::text, $2::bool, $3::text, $4::text, $5::int8, $6::int8, $10::text, $7::int8, $8::int8) AS l

@@ -248,7 +248,7 @@ BUS_RENDERS(ldg_msg_list)
         if (!message_row_read(&message, rows, row))
             continue;
         buf_comma(out);
-        message_json(out, &message);
+        message_json(out, &message, (slice){0});
     }
     buf_text(out, "],\"total\":");
     buf_int(out, messages_list_total(rows));

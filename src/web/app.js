@@ -195,7 +195,8 @@ $('token-form').addEventListener('submit', () => {
 });
 
 function sayToken() {
-  $('token-button').textContent = token.get() ? 'Token is set' : 'Token';
+  $('token-button').textContent = token.get() ? 'Token ✓' : 'Token';
+  $('token-button').title = token.get() ? 'a token is set' : 'no token is set';
 }
 
 // What a dialog asks is about the place that was left.

@@ -3,7 +3,7 @@
 import { count, el, fill, foreign, notice } from './dom.js';
 import { showFirstCard } from './first.js';
 import { entitle, link } from './place.js';
-import { boxRow, sessionRow, taskRow } from './rows.js';
+import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
 
 const NEWEST = 8; // of each kind
@@ -17,12 +17,11 @@ function tile(here, view, number, word, capped, note) {
     note ? el('span', { class: 'faint' }, note) : null);
 }
 
-function tiles(here, counts, tasks, failed) {
+function tiles(here, counts, tasks, open, failed) {
   const capped = (kind) => counts.capped.includes(kind);
-  const running = tasks.tasks.filter((one) => !one.completionStatus).length;
   return el('nav', { class: 'tiles', 'aria-label': 'what the project has' },
     tile(here, 'sessions', counts.sessions, 'session', capped('sessions')),
-    tile(here, 'tasks', tasks.total, 'task', false, [running > 0 ? `${running} of the newest in progress` : null,
+    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'in progress', 'in progress') : null,
       failed.total > 0 ? count(failed.total, 'failed', 'failed') : null].filter(Boolean).join(', ')),
     tile(here, 'boxes', counts.boxes, 'box', capped('boxes')),
     tile(here, 'cards', counts.cards, 'card', capped('cards')));
@@ -35,7 +34,7 @@ const section = (title, rows, all) => (rows.length === 0 ? null : el('section', 
 function newest(here, sessions, tasks, boxes) {
   const of = (items, at, draw, kind) => items.map((one) => ({ at: at(one), node: draw(one, here, kind) }));
   return [...of(sessions, (one) => Date.parse(one.updated_at), sessionRow, 'session'),
-    ...of(tasks, (one) => one.updatedAt, taskRow, 'task'),
+    ...of(tasks, lastOf, taskRow, 'task'),
     ...of(boxes, (one) => Date.parse(one.updated_at), boxRow, 'box')]
     .sort((a, b) => b.at - a.at).map(({ node }) => node);
 }
@@ -44,8 +43,9 @@ function newest(here, sessions, tasks, boxes) {
 export async function showOverview(main, api, here, signal) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   try {
-    const [counts, sessions, tasks, failed, boxes] = (await Promise.all([api.counts(), api.sessions(undefined, NEWEST),
-      api.tasks({}, NEWEST), api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
+    const [counts, sessions, tasks, open, failed, boxes] = (await Promise.all([api.counts(),
+      api.sessions(undefined, NEWEST), api.tasks({}, NEWEST), api.tasks({ completionStatus: 'null' }, 1),
+      api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
     ])).map(({ data }) => data);
     entitle();
     if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
@@ -54,7 +54,7 @@ export async function showOverview(main, api, here, signal) {
     }
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project))),
-      tiles(here, counts, tasks, failed),
+      tiles(here, counts, tasks, open, failed),
       section('Failed', failed.tasks.map((one) => taskRow(one, here)),
         link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),
       section('Newest work', work),

@@ -2,6 +2,7 @@
 // have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
 import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
 import { link } from './place.js';
+import { statusNodes } from './task_status.js';
 import { when } from './time.js';
 
 /** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
@@ -17,7 +18,7 @@ const commas = (...parts) => parts.filter((one) => one !== null && one !== undef
   .map((one, at) => [at > 0 ? ', ' : '', one]);
 
 /** The actions of a row: what a model gets of it, and its id. */
-const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context' }, 'What a model gets') : null,
+const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context', title: 'what a model gets' }, 'Context') : null,
   copyButton(id, 'Copy id')];
 
 /** What kind of thing a row is, in a list of several kinds. */
@@ -43,25 +44,18 @@ export function sessionRow(one, here, kind = null) {
   });
 }
 
-const GOOD = new Set(['success', 'completed']);
-const OPEN = new Set(['in progress', 'pending', 'in_progress']);
-
-/** A status of a task or a call as a badge; a task that has none is in progress. */
-export function badge(status) {
-  const said = status ?? 'in progress';
-  return foreign(said, {
-    class: `badge${GOOD.has(said) ? ' good' : OPEN.has(said) ? '' : ' bad'}`, 'data-status': said,
-  });
-}
-
 const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
+
+/** When something happened in a task last, in milliseconds. */
+export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
 
 /** A task as ldg:task:query with goals gives it. */
 export function taskRow(one, here, kind = null) {
   return row({
-    href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal ?? one.systemPrompt, id: one.id,
+    href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
     props: { 'data-task': one.id },
-    facts: [kindMark(kind), badge(one.completionStatus), commas(timeOf(one.updatedAt), shortId(one.id))],
+    facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
+      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
     actions: actions(one.id),
   });
 }

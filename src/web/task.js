@@ -1,36 +1,31 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
-// in order, and while it runs what is being said now.
-import { add, block, copyButton, count, el, fill, foreign, line, notice, shown } from './dom.js';
-import { jsonOrText } from './content.js';
+// turn by turn, when, and what it took; and while it runs what is being said now.
+import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
+import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
-import { go, link } from './place.js';
-import { duration, when } from './time.js';
+import { entitle, go, link, revise } from './place.js';
+import { taskRow } from './rows.js';
+import { cancelButton, sendButton } from './task_actions.js';
+import { statusNodes, statusOf } from './task_status.js';
+import { callItem, liveItem, messageItem, moment, spent, turnHead } from './task_steps.js';
+import { Story, sums } from './task_story.js';
+import { duration } from './time.js';
 import { trouble } from './trouble.js';
+import { drawWaterfall } from './waterfall.js';
 
-const PAGE = 50;
-const SHOWN = 160; // characters of what a task is told to be
-const ROLES = new Set(['system', 'user', 'assistant']);
+const PAGE = 50; // tasks
+const STEPS = 200; // messages and calls that are shown at once
+const HALF = STEPS / 2; // pages begin at multiples of it
+const EVENTS_AT_ONCE = 20_000; // events that are loaded without being asked
+const BYTES_AT_ONCE = 32 << 20; // of their texts
+const DRAW_MS = 150; // between two drawings while events come
+const LOOK_MS = 3000; // between two looks at the status
 // What is asked for, in words of people and of the ledger.
-const FILTERS = [['All', {}], ['Running', { state: 'running' }], ['Waiting', { state: 'waiting' }],
+const FILTERS = [['All', {}], ['In progress', { state: 'running' }], ['Waiting', { state: 'waiting' }],
   ['Success', { status: 'success' }], ['Failed', { state: 'failed' }], ['Cancelled', { status: 'cancelled' }]];
-const GOOD = new Set(['success', 'completed']);
-const OPEN = new Set(['in progress', 'pending', 'in_progress']);
 
-const at = (here, id) => link({ project: here.project, view: 'task', id });
-const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
-
-/** A status as a badge; a task that has none is in progress. */
-function badge(status) {
-  const said = status ?? 'in progress';
-  return foreign(said, {
-    class: `badge${GOOD.has(said) ? ' good' : OPEN.has(said) ? '' : ' bad'}`, 'data-status': said,
-  });
-}
-
-const told = (task) => task.goal ?? task.systemPrompt;
-
-/** What a task is told to be, in a line. */
-const lineOf = (text) => line(text, SHOWN) || '(no goal)';
+const at = (here, id, query) => link({ project: here.project, view: 'task', id, query });
+const goalOf = (task) => task.goal || task.systemPrompt;
 
 // --- the list ---
 
@@ -39,7 +34,7 @@ function choices(here) {
   const isHere = ([, filter]) => (filter.status ?? '') === status && (filter.state ?? '') === state;
   const to = (query) => go({ ...here, query });
   const form = el('form', { class: 'controls' }, FILTERS.map(([words, filter]) => el('button', {
-    type: 'button', 'aria-pressed': String(isHere([words, filter])), 'data-filter': words, onclick: () => to(filter),
+    type: 'button', class: 'chip', 'aria-pressed': String(isHere([words, filter])), 'data-filter': words, onclick: () => to(filter),
   }, words)), el('input', {
     name: 'status', 'aria-label': 'another status', placeholder: 'another status', autocomplete: 'off',
     spellcheck: 'false', value: FILTERS.some(isHere) ? '' : status,
@@ -53,141 +48,311 @@ function choices(here) {
 
 /** The tasks of a project, newest first. */
 export async function listTasks(main, api, here) {
-  const list = el('div', { class: 'cards' });
+  const list = el('div', { class: 'rows' });
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Tasks'), choices(here)), list);
   await paged(list, async (from = 0) => {
     const { status, state } = here.query;
     const { data } = await api.tasks({ completionStatus: status || undefined, state: state || undefined }, PAGE, from);
     const to = from + data.tasks.length;
     return { items: data.tasks, next: data.tasks.length > 0 && to < data.total ? to : null };
-  }, (one) => {
-    return el('a', { class: 'box-link', 'data-task': one.id, href: at(here, one.id) }, foreign(lineOf(told(one))),
-      el('div', { class: 'faint' }, badge(one.completionStatus), ' ', foreign(one.id, { class: 'id' }), ', ',
-        moment(one.updatedAt)));
-  }, () => notice('No tasks', Object.keys(here.query).length > 0
+  }, (one) => taskRow(one, here), () => notice('No tasks', Object.keys(here.query).length > 0
     ? 'None in this project is in such a state.' : 'Nobody has given an agent work in this project so far.'));
 }
 
-// --- the story ---
+// --- the page ---
 
-function item(kind, head, body, props) {
-  return el('article', { class: `card role-${kind}`, ...props },
-    el('header', {}, head), el('div', { class: 'content' }, body));
-}
-
-function messageItem({ id, role, content, timestamp }) {
-  return item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
-    el('span', { class: 'space' }), moment(timestamp)], block(String(content), { class: 'text' }),
-  { 'data-message': id });
-}
-
-/** The task that a call has made, or undefined. */
-function spawned({ abilityName, details }) {
-  if (abilityName !== 'task:spawn') return undefined;
-  try {
-    const { taskId } = JSON.parse(details);
-    return typeof taskId === 'string' ? taskId : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function callItem({ callId, abilityName, status, parameters, details, timestamp }, took, subtask) {
-  return item('tool', [el('span', { class: 'role' }, 'call'),
-    el('span', { class: 'tool' }, foreign(abilityName ?? 'of something that is gone')), badge(status),
-    took ? el('span', {}, took) : null,
-    subtask ? el('a', { href: subtask, 'data-do': 'subtask' }, 'its task') : null,
-    el('span', { class: 'space' }), moment(timestamp)],
-  [parameters === null ? null : jsonOrText(parameters),
-    typeof details !== 'string' || details === '{}' ? null : jsonOrText(details, 'Result')], { 'data-call': callId });
-}
-
-/** A message while it is said. */
-function liveItem(id) {
-  return item('assistant', [el('span', { class: 'role' }, 'assistant'),
-    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text', dir: 'auto' }),
-  { 'data-message': id, 'data-live': true });
-}
-
-const EVENTS = new Set(['start', 'content', 'message_complete', 'call', 'task_complete', 'broken', 'again']);
-
-/** What each event does to the story, whose parts are nodes. */
-class Story {
-  constructor(list, head, here) {
-    Object.assign(this, { list, head, here, calls: new Map(), live: null, goal: null });
+class TaskPage {
+  constructor(main, api, here, task) {
+    Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), from: 0 });
+    this.wanted = { turn: Number(here.query.turn), id: here.query.at }; // the step to go to, once it is loaded
+    this.follows = task.completionStatus === undefined && !this.wanted.turn && !this.wanted.id;
     this.title = el('span', {});
+    this.status = el('span', { role: 'status' });
+    this.spent = el('span', {});
+    this.parts = el('div', {});
+    this.bars = el('div', { class: 'bars' });
+    this.controls = el('div', { class: 'controls' });
+    this.list = el('div', { class: 'cards' });
+    this.live = el('div', {});
+    this.pagers = [el('div', { class: 'controls pager' }), el('div', { class: 'controls pager' })];
+    this.end = el('div', {});
+    this.drawFrame();
+    this.drawStatus();
+    pageKeys({ ArrowRight: ['next turn', () => this.step(1)], ArrowLeft: ['previous turn', () => this.step(-1)] });
   }
 
-  /** What it is about: its first message of a user, as in the list. */
-  begin(task) {
-    this.task = task;
-    fill(this.head, badge(task.completionStatus));
-    fill(this.title, foreign(lineOf(task.systemPrompt)));
+  drawFrame() {
+    const { task, here } = this;
+    const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' '] : null);
+    fill(this.title, foreign(sentence(goalOf(task))));
+    if (task.parentTaskId)
+      this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }));
+    fill(this.main, el('header', { class: 'box-head' },
+      el('h1', {}, el('span', { class: 'faint' }, 'Task '), this.title),
+      el('p', { class: 'facts' }, this.status),
+      el('p', { class: 'facts' }, this.spent),
+      el('p', { class: 'facts' }, 'made ', moment(task.createdAt), ' · ', task.router
+        ? [el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer · '] : null,
+      box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
+      foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
+      this.parent ? el('p', { class: 'facts', 'data-parent': true }, 'A subtask of ', this.parent) : null,
+      this.parts, this.controls),
+    el('details', { class: 'waterfall', open: true }, el('summary', {}, 'Waterfall: when each turn and call took place'), this.bars),
+    this.pagers[0], this.list, this.live, this.pagers[1], this.end);
   }
 
-  start({ messageId }) {
-    this.live?.remove();
-    this.live = liveItem(messageId);
-    this.list.append(this.live);
-  }
-
-  content({ content }) {
-    if (this.live) add(this.live.querySelector('.text'), shown(String(content)));
-  }
-
-  message_complete(message) {
-    if (message.role === 'assistant') {
-      this.live?.remove(); // it is this one, or broke off before it
-      this.live = null;
+  drawStatus() {
+    const { task, story } = this;
+    const known = { subtasks: this.subtasks.some((one) => one.completionStatus === undefined),
+      calls: story.openCalls().map((call) => call.name) };
+    const { ended } = story;
+    const now = ended ? { ...task, completionStatus: ended.completionStatus, cancelReason: ended.reason ?? task.cancelReason } : task;
+    const end = task.completionStatus !== undefined ? task.updatedAt : ended?.timestamp;
+    fill(this.status, statusNodes(now, known), end === undefined ? null
+      : `, after ${duration(Math.max(0, end - task.createdAt))}`);
+    const isOpenTask = now.completionStatus === undefined;
+    if (this.hadControls !== isOpenTask) {
+      fill(this.controls, isOpenTask ? [sendButton(this.api, task, () => this.look()), cancelButton(this.api, task, () => this.look())] : null);
+      this.hadControls = isOpenTask;
     }
-    const content = String(message.content);
-    if (message.role === 'user' && this.goal === null) {
-      this.goal = content;
-      fill(this.title, foreign(lineOf(content)));
+  }
+
+  /** Looks at the status, and at the subtasks. */
+  async look() {
+    const [{ data: { task } }, { data: { tasks, total } }] = await Promise.all([this.api.task(this.here.id),
+      this.api.tasks({ parentTaskId: this.here.id }, PAGE, 0)]);
+    if (task) this.task = this.story.task = task;
+    this.subtasks = tasks;
+    fill(this.parts, tasks.length === 0 ? null : el('div', { class: 'facts', 'data-subtasks': true }, el('p', {}, 'Its subtasks:'),
+      tasks.map((one) => taskRow(one, this.here)), total > tasks.length ? `and ${total - tasks.length} more` : null));
+    this.drawStatus();
+    this.drawBars();
+  }
+
+  /** While the task is unfinished, its status may change without an event. */
+  async keepLooking() {
+    while (this.main.contains(this.list) && this.story.ended === null) {
+      if (!document.hidden) await this.look();
+      await new Promise((resolve) => { setTimeout(resolve, LOOK_MS); });
     }
-    // Of a call its own item says it better; a turn of calls alone says nothing.
-    if (!message.callId && content.trim() !== '') this.list.append(messageItem(message));
   }
 
-  call(call) {
-    const { item: before, began } = this.calls.get(call.callId) ?? { item: null, began: call.timestamp };
-    const subtask = spawned(call);
-    const made = callItem(call, before && !OPEN.has(call.status) ? duration(call.timestamp - began) : null,
-      subtask ? at(this.here, subtask) : null);
-    if (before) before.replaceWith(made);
-    else this.list.append(made);
-    this.calls.set(call.callId, { item: made, began });
+  async nameParent() {
+    const { data: { task } } = await this.api.task(this.task.parentTaskId);
+    if (!task) return;
+    const { data } = await this.api.tasks({ fromTime: task.createdAt, toTime: task.createdAt }, PAGE, 0);
+    const found = data.tasks.find(({ id }) => id === task.id);
+    this.parent.replaceWith(namedLink(at(this.here, task.id), goalOf(found ?? task), task.id));
   }
 
-  task_complete({ completionStatus, reason, timestamp }) {
-    this.live?.remove();
-    this.live = null;
-    fill(this.head, badge(completionStatus), reason ? [': ', foreign(reason)] : null,
-      `, after ${duration(Math.max(0, timestamp - this.task.createdAt))}`);
+  // --- steps ---
+
+  /** Draws soon: events come in crowds. */
+  soon() {
+    if (this.timer) return;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (this.main.contains(this.list)) this.draw();
+    }, this.story.items.length < STEPS ? 0 : DRAW_MS);
   }
 
-  broken() {
-    fill(this.head, el('span', { class: 'badge bad' }, 'the server does not answer; trying again'));
+  draw() {
+    const { story } = this;
+    if (story.goal !== null && !this.named) {
+      this.named = true;
+      fill(this.title, foreign(sentence(story.goal)));
+      entitle(sentence(story.goal));
+    }
+    const wanted = story.find(this.wanted);
+    this.target = wanted ?? this.target;
+    if (this.target) this.from = this.pageOf(this.target);
+    else if (this.follows) this.from = this.lastPage();
+    const isFilled = this.drawSteps();
+    this.drawLive();
+    this.drawPagers();
+    this.drawBars();
+    this.drawSpent();
+    this.drawStatus();
+    if (wanted || (isFilled && this.target && document.activeElement === document.body)) this.goTo(this.target);
   }
 
-  again() {
-    fill(this.head, badge());
+  pageOf(one) {
+    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPage());
   }
-}
 
-/** The tasks that it has given to others. */
-async function subtasks(api, here) {
-  const { data: { tasks, total } } = await api.tasks({ parentTaskId: here.id }, PAGE, 0);
-  return tasks.length === 0 ? null : el('p', { class: 'facts', 'data-subtasks': true }, 'Its subtasks: ',
-    tasks.map((one, number) => [number > 0 ? ', ' : '', el('a', { href: at(here, one.id) }, foreign(lineOf(told(one))))]),
-    total > tasks.length ? ` and ${total - tasks.length} more` : null);
+  lastPage() {
+    return Math.max(0, Math.floor(this.story.items.length / HALF) * HALF - HALF);
+  }
+
+  /** Draws the steps of the page that are new or have changed. Returns whether it drew all of them. */
+  drawSteps() {
+    const page = this.story.items.slice(this.from, this.from + STEPS);
+    const shown = `${this.from} ${this.story.order}`;
+    const isFilled = this.shown !== shown;
+    if (isFilled) {
+      this.drawn.clear();
+      fill(this.list);
+      this.shown = shown;
+    }
+    for (const one of page) {
+      const before = this.drawn.get(one);
+      if (before?.changes === one.changes) continue;
+      const node = one.kind === 'call' ? callItem(one, this.here) : messageItem(one, this.here);
+      if (one.turn && !before) this.list.append(turnHead(one, this.story, this.api, this.here));
+      if (before) before.node.replaceWith(node);
+      else if (one.kind === 'call' || one.text.trim() !== '') this.list.append(node); // a turn of calls alone says nothing
+      this.drawn.set(one, { node, changes: one.changes });
+    }
+    return isFilled;
+  }
+
+  drawLive() {
+    const { live, items } = this.story;
+    const isLast = this.from + STEPS >= items.length;
+    const [before] = this.live.children;
+    if (!live || !isLast) fill(this.live);
+    else if (before?.dataset.message === live.id && this.said?.length <= live.text.length)
+      add(before.querySelector('.text'), shown(live.text.slice(this.said.length)));
+    else fill(this.live, liveItem(live));
+    this.said = live?.text;
+  }
+
+  drawPagers() {
+    const total = this.story.items.length;
+    const to = (from) => {
+      this.follows = from + STEPS >= total && this.story.ended === null;
+      this.from = from;
+      this.wanted = {};
+      this.target = undefined;
+      this.draw();
+      this.list.firstElementChild?.scrollIntoView({ block: 'center' });
+    };
+    const last = this.lastPage();
+    const state = `${total} ${this.from}`;
+    if (total <= STEPS || this.paged === state) return;
+    this.paged = state;
+    const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
+    for (const pager of this.pagers) {
+      if (pager.contains(document.activeElement)) document.activeElement.blur();
+      const turn = el('input', { type: 'number', min: '1', max: String(this.story.answers.length),
+        'aria-label': 'go to turn', placeholder: 'turn' });
+      const form = el('form', {}, turn, ' ', el('button', {}, 'Go'));
+      form.addEventListener('submit', (event) => {
+        event.preventDefault();
+        this.choose(Number(turn.value));
+      });
+      const [first, end, all] = [this.from + 1, Math.min(total, this.from + STEPS), total].map((one) => one.toLocaleString('en'));
+      fill(pager, button('First', 0, this.from > 0), button('Earlier', Math.max(0, this.from - STEPS), this.from > 0),
+        el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
+        button('Later', Math.min(last, this.from + STEPS), this.from < last), button('Last', last, this.from < last), form);
+    }
+  }
+
+  drawSpent() {
+    const { answers, callCount, failed } = this.story;
+    const sum = sums(answers);
+    fill(this.spent, count(answers.length, 'turn'), ', ', count(callCount, 'call'),
+      failed > 0 ? [' (', el('span', { class: 'failure' }, `${failed} failed`), ')'] : null,
+      sum.models.size > 0 || sum.tokens !== undefined || sum.input !== undefined ? [' · ', spent(sum, sum.models)] : null);
+  }
+
+  // --- the waterfall ---
+
+  drawBars() {
+    const rows = this.story.items.slice(this.from, this.from + STEPS).flatMap((one) => this.rowsOf(one));
+    this.bars.closest('details').hidden = rows.length === 0;
+    if (rows.length > 0) drawWaterfall(this.bars, rows);
+  }
+
+  rowsOf(one) {
+    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.at,
+      title: 'from the step before to the answer of the model', open: () => this.choose(one.turn.number) }];
+    if (one.kind !== 'call') return [];
+    const call = { name: one.name, kind: 'call', from: one.at, to: one.to, level: 1, bad: one.status === 'failed',
+      title: one.status, open: () => this.focusOn(this.drawn.get(one)?.node) };
+    const part = this.subtasks.find(({ id }) => id === one.subtask);
+    return part ? [call, this.rowOfSubtask(part)] : [call];
+  }
+
+  /** When a turn began at the latest: after the step before it, and after the subtasks that it waited for. */
+  beginOf(answer) {
+    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= answer.at);
+    return Math.max(this.story.beginOf(answer), ...ends.map((one) => one.updatedAt));
+  }
+
+  rowOfSubtask(part) {
+    const { words, kind } = statusOf(part);
+    return { name: sentence(goalOf(part), 60), kind: 'subtask', from: part.createdAt, level: 2, bad: kind === 'bad',
+      title: `subtask, ${words}`, to: part.completionStatus === undefined ? null : Math.max(part.createdAt, part.updatedAt),
+      open: () => go({ project: this.here.project, view: 'task', id: part.id }) };
+  }
+
+  // --- going to a turn ---
+
+  /** Shows a turn, and names it in the address. */
+  choose(number) {
+    const answer = this.story.answers[number - 1];
+    if (!answer) return;
+    this.here = { ...this.here, query: { ...this.here.query, turn: number } };
+    revise(this.here);
+    this.wanted = { turn: number };
+    this.follows = false;
+    this.draw();
+  }
+
+  goTo(one) {
+    this.current = one.turn?.number ?? this.current;
+    this.wanted = {};
+    this.focusOn((one.turn && this.list.querySelector(`[data-turn="${one.turn.number}"]`)) ?? this.drawn.get(one)?.node);
+  }
+
+  step(by) {
+    const inSight = [...this.list.querySelectorAll('[data-turn]')].find((one) => one.getBoundingClientRect().top > 0);
+    const from = this.current ?? Number(inSight?.dataset.turn ?? 1) - (by > 0 ? 1 : 0);
+    this.choose(Math.min(this.story.answers.length, Math.max(1, from + by)));
+  }
+
+  focusOn(node) {
+    if (!node) return;
+    node.tabIndex = -1;
+    node.focus({ preventScroll: true });
+    node.scrollIntoView({ block: 'start' });
+  }
+
+  // --- events ---
+
+  /** Waits until somebody wants to see more of a task with very many events. */
+  async pause() {
+    await new Promise((resolve) => {
+      fill(this.end, el('button', { type: 'button', class: 'wide', 'data-do': 'load', onclick: resolve },
+        `${count(this.story.items.length, 'step')} are loaded. Load more`));
+    });
+    fill(this.end);
+  }
+
+  async follow() {
+    let events = 0;
+    let bytes = 0;
+    for await (const { event, data } of this.api.follow(this.here.id)) {
+      if (event === 'broken')
+        fill(this.status, el('span', { class: 'badge bad' }, 'the server does not answer; trying again'));
+      else if (event === 'again') this.drawStatus();
+      else this.story.add(event, data);
+      if (event !== 'broken') this.soon();
+      if (++events < EVENTS_AT_ONCE && this.story.bytes - bytes < BYTES_AT_ONCE) continue;
+      await this.pause();
+      [events, bytes] = [0, this.story.bytes];
+    }
+    this.draw();
+    fill(this.end, el('p', { class: 'faint', 'data-end': true }, `The task is over: ${count(this.story.items.length, 'step')}.`));
+  }
 }
 
 /** Shows one task. Its events are followed as long as the page shows it. */
 export async function showTask(main, api, here) {
-  const head = el('span', { role: 'status' });
-  const list = el('div', { class: 'cards' });
-  const story = new Story(list, head, here);
+  const fail = (error) => {
+    if (error.name !== 'AbortError') add(main, trouble(error));
+  };
   try {
     const { data: { task } } = await api.task(here.id);
     if (!task) {
@@ -195,17 +360,12 @@ export async function showTask(main, api, here) {
         el('p', {}, foreign(here.id, { class: 'id' }))));
       return;
     }
-    story.begin(task);
-    fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Task '), story.title),
-      el('p', { class: 'facts' }, foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
-      el('p', { class: 'facts' }, head, ', made ', moment(task.createdAt), task.parentTaskId
-        ? [', for ', el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }))] : null),
-      await subtasks(api, here)), list);
-    for await (const { event, data } of api.follow(here.id))
-      if (EVENTS.has(event)) story[event](data);
-    add(main, el('p', { class: 'faint', 'data-end': true }, `The task is over: ${count(list.children.length, 'step')}.`));
+    const page = new TaskPage(main, api, here, task);
+    const side = [task.completionStatus === undefined ? page.keepLooking() : page.look(),
+      task.parentTaskId ? page.nameParent() : null];
+    Promise.all(side).catch(fail);
+    await page.follow();
   } catch (error) {
-    if (error.name === 'AbortError') return;
-    add(main, trouble(error));
+    fail(error);
   }
 }

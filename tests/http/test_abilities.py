@@ -499,6 +499,7 @@ def test_the_life_of_a_task_in_the_ledger():
     listed = ask("ldg:msg:list", {"taskId": task["id"]})
     assert listed == {"messages": [last, first], "total": 2}
     assert ask("ldg:msg:list", {"taskId": task["id"], "offset": 1}) == {"messages": [first], "total": 2}
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"]["lastMessageAt"] == 7002
     made = a_call(task, startMessageId=first["id"])
     for status in ("in_progress", "completed"):
         made = {**made, "status": status, "updatedAt": made["updatedAt"] + 1, "details": '{"n":1}'}
@@ -507,7 +508,7 @@ def test_the_life_of_a_task_in_the_ledger():
     done = {**task, "completionStatus": "success", "updatedAt": 8000}
     ask("ldg:task:save", {"task": done})
     refused("ldg:task:save", {"task": task}, 409, "error", "")
-    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**done, "state": "completed"}
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == {**done, "state": "completed", "lastMessageAt": 7002}
 
 
 def test_the_end_of_a_task_is_the_end_of_its_calls():
@@ -575,6 +576,24 @@ def test_queries_of_tasks():
     assert query(state="waiting") == (ids, 3)
     assert query(state="running") == ([], 0)
     refused("ldg:task:query", {"state": "asleep"}, 422, "validation_failed", "/state")
+
+
+def test_what_a_task_waits_for():
+    """wakeAt tells a task that a worker may claim from one that is asleep; leaseOwner names its worker."""
+    asleep, due = a_task()["id"], ask("task:spawn", {"goal": "wait for a worker"})["taskId"]
+    def read(task):
+        found = ask("ldg:task:get", {"taskId": task})["task"]
+        return found["state"], found.get("leaseOwner"), "wakeAt" in found
+    assert (read(asleep), read(due)) == (("waiting", None, False), ("waiting", None, True))
+    assert [one["wakeAt"] for one in ask("task:active", {})["tasks"] if one["id"] == due] == \
+        [ask("ldg:task:get", {"taskId": due})["task"]["wakeAt"]]
+    Postgres.shared().psql(dsn(), "UPDATE cardbox.tasks SET lease_owner = 'w-1', wake_at = now() + interval '1 hour'"
+         f" WHERE task_id = '{due}'")
+    assert read(due) == ("running", "w-1", True)
+    listed = ask("ldg:task:query", {"state": "running"})["tasks"]
+    assert [one["leaseOwner"] for one in listed if one["id"] == due] == ["w-1"], listed
+    ask("task:cancel", {"taskId": due, "reason": "enough"})
+    assert read(due) == ("completed", None, False)
 
 
 def test_queries_of_tasks_with_their_goals():

@@ -65,7 +65,8 @@ class Stream:
             yield line.decode().rstrip("\n")
 
     def next(self):
-        """(event, data) of the next event; None: the stream has ended."""
+        """(event, data) of the next event; None: the stream has ended. The metadata of a message are
+        left in self.metadata."""
         event, data = None, None
         for line in self.lines():
             if line.startswith("id: "):
@@ -75,6 +76,7 @@ class Stream:
             elif line.startswith("data: "):
                 data = json.loads(line[6:])
             elif line == "" and event is not None:
+                self.metadata = data.pop("metadata", None)
                 return event, data
         return None
 
@@ -102,6 +104,20 @@ def silence():
     stream = Stream(spawn())
     assert [stream.next()[0] for _ in range(2)] == ["message_complete"] * 2
     return stream
+
+
+def test_metadata_of_an_answer():
+    """An answer comes with what is known of the turn that made it."""
+    task, known = spawn(), {"model": "m", "box_version": 2, "usage": {"total_tokens": 18, "cost": 0.0012}}
+    card = {"card_id": str(uuid.uuid4()), "content": {"__type__": "TextContent", "text": "Done."}, "sealed": True,
+            "type": "agent.thought", "role": "assistant", "metadata": {"task_id": task, **known}}
+    assert server().post("/projects/acme/cards", {"cards": [card]}).status in (200, 201)
+    ask("ldg:msg:save", {"message": {"id": card["card_id"], "taskId": task, "role": "assistant", "content": "Done.",
+                                     "timestamp": 1748073600000}})
+    with following(task) as stream:
+        assert [stream.next()[1]["role"] for _ in range(3)] == ["system", "user", "assistant"]
+        assert {**stream.metadata, **known} == stream.metadata, stream.metadata
+        assert stream.metadata["role"] == "assistant"
 
 
 def test_what_only_tells_of_a_call():
@@ -143,6 +159,7 @@ def test_the_whole_story():
         event, data = stream.next()
         assert event == "call" and data["callId"] == "c1" and data["status"] == "pending", data
         assert data["abilityName"] == "card:get" and data["parameters"] == "{}", data
+        assert (data["createdAt"], data["updatedAt"]) == (call["createdAt"], call["updatedAt"]), data
         finish(task)
         event, data = stream.next()
         assert (event, data["callId"], data["status"]) == ("call", "c1", "failed"), data

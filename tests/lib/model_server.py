@@ -78,7 +78,7 @@ def pieces(text, size=4):
 
 def usage():
     return {"id": "chatcmpl-1", "choices": [],
-            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}}
+            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, "cost": 0.5}}
 
 
 def says(text, finish="stop", **members):

@@ -112,13 +112,14 @@ static void assembles_text(void **state)
                      DELTA("{\"content\":\"\\ude00\"}"), DELTA("{\"content\":null}"),
                      FINISH("stop"),
                      "{\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3,"
-                     "\"total_tokens\":15}}",
+                     "\"total_tokens\":15,\"cost\":0.25}}",
                      "[DONE]"));
     assert_string_equal(buf_str(&c.text), "He\"llo\xF0\x9F\x98\x80");
     assert_string_equal(c.finish_reason, "stop");
     assert_int_equal(c.prompt_tokens, 12);
     assert_int_equal(c.completion_tokens, 3);
     assert_int_equal(c.total_tokens, 15);
+    assert_true(c.cost > 0.24 && c.cost < 0.26);
     assert_int_equal(c.call_count, 0);
     completion_free(&c);
 }

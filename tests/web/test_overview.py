@@ -66,7 +66,7 @@ def test_overview():
     assert {"session", "task", "box"} == set(kinds), kinds
     asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)"
                         ".filter((name) => name.includes('/projects/'))")
-    assert len(asked) == 5, asked
+    assert len(asked) == 6, asked
     browser.run("document.querySelector(arguments[0]).click()", f"[data-part=Failed] [data-task='{task}'] .whole")
     browser.wait("return location.hash === arguments[0]", f"#/demo/task/{task}")
     no_complaints(browser)

@@ -145,7 +145,7 @@ def test_a_server_with_tokens():
     browser.wait("return document.querySelectorAll('[data-box]').length >= 3")
     assert browser.run("return [document.cookie, JSON.stringify(localStorage)].join()."
                        "includes(sessionStorage.getItem('cardbox.token'))") is False
-    assert "Token is set" in browser.text()
+    assert "Token ✓" in browser.text()
     browser.click("[data-box] .whole")
     await_version(browser, "Version 1 of 1")
     browser.click("[data-do=fork]")

@@ -77,7 +77,7 @@ def test_three_calls_one_of_which_fails():
         "message assistant", "message assistant", *call, "message assistant", "call completed",
         "message assistant", "completed success"], project.story(task)
     usage = [m["metadata"]["usage"] for m in project.messages(task) if "usage" in m["metadata"]]
-    assert usage == [{"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}] * 3
+    assert usage == [{"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, "cost": 0.5}] * 3
     assert not project.psql("SELECT 1 FROM cardbox.task_chunks")
 
 

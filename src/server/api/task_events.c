@@ -28,7 +28,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
                                  .call_id = call.kind == SCAN_STRING ? call.text : (slice){0},
                                  .ts_ms = e->at_ms};
     begin_event(out, "message_complete", e->n);
-    message_json(out, &message);
+    message_json(out, &message, e->metadata);
 }
 
 static void add_member(buf *out, const char *name, scan_value value)
@@ -50,6 +50,8 @@ static void add_call(buf *out, const task_event *e)
     buf_member_text(out, "status", e->how);
     add_member(out, "parameters", scan_find(call, "parameters"));
     add_member(out, "details", scan_find(call, "details"));
+    add_member(out, "createdAt", scan_find(call, "createdAt"));
+    add_member(out, "updatedAt", scan_find(call, "updatedAt"));
     buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 

@@ -137,6 +137,8 @@ typedef struct task_row {
     int32_t attempts;
     slice box_id, context_box_id; /* UUIDs; ptr NULL: none */
     bool router;
+    bool has_message;
+    int64_t last_message_ms; /* latest timestamp of a message */
 } task_row;
 
 /* Returns the state of a task, as tasks_query filters it: "running", "waiting" or "failed"; for
@@ -201,13 +203,14 @@ void call_row_read(call_row *out, const store_rows *rows, int row);
 slice ledger_text(slice content);
 
 /* These functions append an entity as a JSON object with names in camelCase. Absent values are
- * omitted. */
+ * omitted. message_json appends the JSON object `metadata` as a member, unless its ptr is NULL. */
 void task_json(buf *out, const task_row *task);
-void message_json(buf *out, const message_row *message);
+void message_json(buf *out, const message_row *message, slice metadata);
 void call_json(buf *out, const call_row *call);
 
 /* Appends a task as the ability task:active returns it: id, parentTaskId, goal, createdAt,
- * updatedAt, messageCount, and the members that task_json appends for the state and the boxes. */
+ * updatedAt, messageCount, and the members that task_json appends for the state, the lease, the last
+ * message and the boxes. */
 void active_task_json(buf *out, const task_row *task);
 
 #endif

@@ -21,6 +21,7 @@ enum task_column {
     TASK_COL_BOX,
     TASK_COL_CONTEXT_BOX,
     TASK_COL_ROUTER,
+    TASK_COL_LAST_MESSAGE,
     TASK_COL_TOTAL /* only of tasks_query */
 };
 
@@ -149,6 +150,8 @@ bool task_row_read(task_row *out, const store_rows *rows, int row)
         .box_id = rows_text(rows, row, TASK_COL_BOX),
         .context_box_id = rows_text(rows, row, TASK_COL_CONTEXT_BOX),
         .router = !rows_null(rows, row, TASK_COL_ROUTER) && rows_bool(rows, row, TASK_COL_ROUTER),
+        .has_message = !rows_null(rows, row, TASK_COL_LAST_MESSAGE),
+        .last_message_ms = rows_int8(rows, row, TASK_COL_LAST_MESSAGE),
     };
     return out->task_id.ptr != NULL;
 }
@@ -219,6 +222,11 @@ static void begin_object(buf *out, slice id)
 static void add_state(buf *out, const task_row *task)
 {
     add_text(out, "state", slice_of(task_row_state(task)));
+    add_text(out, "leaseOwner", task->owner);
+    if (task->has_message)
+        buf_member_int(out, "lastMessageAt", task->last_message_ms);
+    if (task->has_wake)
+        buf_member_int(out, "wakeAt", task->wake_micros / 1000);
     add_text(out, "boxId", task->box_id);
     add_text(out, "contextBoxId", task->context_box_id);
     if (task->router)
@@ -239,7 +247,7 @@ void task_json(buf *out, const task_row *task)
     buf_char(out, '}');
 }
 
-void message_json(buf *out, const message_row *message)
+void message_json(buf *out, const message_row *message, slice metadata)
 {
     begin_object(out, message->message_id);
     add_text(out, "taskId", message->task_id);
@@ -247,6 +255,10 @@ void message_json(buf *out, const message_row *message)
     add_token(out, "content", message->content);
     buf_member_int(out, "timestamp", message->ts_ms);
     add_token(out, "callId", message->call_id);
+    if (metadata.ptr != NULL) {
+        buf_name(out, "metadata");
+        scan_compact(out, metadata);
+    }
     buf_char(out, '}');
 }
 

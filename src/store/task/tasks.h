@@ -95,8 +95,8 @@ typedef struct task_event {
     slice text;     /* a token. message: its content; chunk: its text; completed: reason of a
                        cancellation */
     slice metadata; /* message: the metadata of the message's card */
-    slice call; /* call: {"abilityName", "parameters", "details"}; details are "{}" if the call has
-                   another status by now */
+    slice call; /* call: {"abilityName", "createdAt", "updatedAt", "parameters", "details"}; details
+                   are "{}" if the call has another status by now */
 } task_event;
 
 void task_event_read(task_event *out, const store_rows *rows, int row);

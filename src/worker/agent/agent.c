@@ -121,6 +121,8 @@ static void put_metadata(buf *out, const turn *t)
         usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
                           "completion_tokens", (json_int_t)answer->completion_tokens,
                           "total_tokens", (json_int_t)answer->total_tokens);
+    if (usage != NULL && answer->cost >= 0)
+        json_object_set_new(usage, "cost", json_real(answer->cost));
     metadata =
         json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name, "finish_reason",
                   answer->finish_reason, "box_version", (json_int_t)read->version, "usage", usage);

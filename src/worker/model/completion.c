@@ -18,7 +18,8 @@ void completion_init(completion *c)
     *c = (completion){.text = BUF_INIT(COMPLETION_TEXT_MAX),
                       .prompt_tokens = -1,
                       .completion_tokens = -1,
-                      .total_tokens = -1};
+                      .total_tokens = -1,
+                      .cost = -1};
 }
 
 void completion_free(completion *c)
@@ -252,7 +253,7 @@ static const json_t *find_choice(const json_t *choices)
 static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
 {
     const json_t *error = json_object_get(chunk, "error");
-    const json_t *usage = json_object_get(chunk, "usage");
+    const json_t *usage = json_object_get(chunk, "usage"), *cost = json_object_get(usage, "cost");
     const json_t *choice = find_choice(json_object_get(chunk, "choices"));
     const json_t *delta = json_object_get(choice, "delta");
 
@@ -268,6 +269,8 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
     set_count(&c->prompt_tokens, usage, "prompt_tokens");
     set_count(&c->completion_tokens, usage, "completion_tokens");
     set_count(&c->total_tokens, usage, "total_tokens");
+    if (json_is_number(cost) && json_number_value(cost) >= 0)
+        c->cost = json_number_value(cost);
     return true;
 }
 

@@ -32,7 +32,8 @@ typedef struct completion {
     size_t call_count;
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not yet received */
     int64_t prompt_tokens, completion_tokens, total_tokens; /* -1: unknown */
-    bool is_done;                                           /* [DONE] was received */
+    double cost;   /* as the model's server reports it, in its currency; -1: unknown */
+    bool is_done;  /* [DONE] was received */
     bool is_final; /* true: a retry would probably fail too, for example if a limit was exceeded */
     char error[COMPLETION_ERROR_SIZE]; /* reason of the failure; "": no failure so far */
 } completion;

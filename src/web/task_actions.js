@@ -1,0 +1,136 @@
+// task_actions.js: what one can do with a task: send it a message, cancel it, and try a turn again in a
+// session.
+import { add, el, fill, foreign, sentence } from './dom.js';
+import { askToFork } from './fork.js';
+
+/** Asks for a text, and does something with it: `run` throws an Error if it did not work. */
+function askFor({ title, text, label, yes, rows = 5 }, run) {
+  const result = el('p', { class: 'failure', role: 'alert' });
+  const field = el('textarea', { rows: String(rows), required: true, maxlength: '1000000' });
+  const button = el('button', { class: 'main', 'data-do': 'confirm' }, yes);
+  const form = el('form', { method: 'dialog' }, el('h2', {}, title), el('p', {}, text),
+    el('label', { class: 'field' }, label, field), result, el('div', { class: 'controls' },
+      el('span', { class: 'space' }), el('button', { type: 'button', onclick: () => dialog.close() }, 'Close'), button));
+  const dialog = el('dialog', { onclose: () => dialog.remove() }, form);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      await run(field.value);
+      dialog.close();
+    } catch (error) {
+      button.disabled = false;
+      fill(result, foreign(error.message), error.hint ? `: ${error.hint}` : null);
+    }
+  });
+  add(document.body, dialog);
+  dialog.showModal();
+  field.focus();
+}
+
+/** An ability that says in its output whether it worked. */
+async function done(answer) {
+  const { data } = await answer;
+  if (!data.success) throw new Error(data.error ?? 'it did not work');
+}
+
+export function sendButton(api, task, then) {
+  return el('button', { type: 'button', 'data-do': 'send', onclick: () => askFor({
+    title: 'Send a message', label: 'Message', yes: 'Send',
+    text: 'The task gets it as a message of the user, and a worker answers it.',
+  }, async (message) => {
+    await done(api.sendToTask(task.id, message));
+    then();
+  }) }, 'Send a message');
+}
+
+export function cancelButton(api, task, then) {
+  return el('button', { type: 'button', 'data-do': 'cancel', onclick: () => askFor({
+    title: 'Cancel this task', label: 'Reason', yes: 'Cancel the task', rows: 2,
+    text: 'Its unfinished calls fail, its worker stops, and it can\'t be resumed.',
+  }, async (reason) => {
+    await done(api.cancelTask(task.id, reason));
+    then();
+  }) }, 'Cancel');
+}
+
+// --- a turn again, in a session ---
+
+const APPEND_MOST = 1000; // entries of a request
+
+/** The messages of a context in OpenAI's format as entries of a session. */
+function entriesOf(messages) {
+  return messages.map((one) => {
+    if (one.role === 'tool') return { type: 'tool_result', toolCallId: one.tool_call_id, output: one.content, success: true };
+    const calls = (one.tool_calls ?? []).map((call) => ({
+      id: call.id, name: call.function.name, params: parameters(call.function.arguments),
+    }));
+    return { type: one.role, content: one.content ?? '', ...calls.length > 0 ? { toolCalls: calls } : {} };
+  });
+}
+
+function parameters(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { text };
+  }
+}
+
+/** What the model got at a turn, as the steps before it have it: for turns whose box is not known. */
+function messagesBefore(story, answer) {
+  const messages = [];
+  for (const item of story.items.slice(0, answer.number)) {
+    if (item.kind === 'message') {
+      messages.push({ role: item.role, content: item.text, tool_calls: [] });
+      continue;
+    }
+    let caller = messages.findLast(({ role }) => role !== 'tool');
+    if (caller?.role !== 'assistant') messages.push(caller = { role: 'assistant', content: '', tool_calls: [] });
+    caller.tool_calls.push({ id: item.id, function: { name: item.name, arguments: item.parameters } });
+    messages.push({ role: 'tool', tool_call_id: item.id, content: item.details ?? '' });
+  }
+  return messages.filter(({ role, content, tool_calls: calls }) => role === 'tool' || content !== '' || calls.length > 0);
+}
+
+/** Where the context of a turn is read: {box, query}, or null if that is not known. */
+export function contextOf(task, { version, contextVersion }) {
+  if (!task.boxId || version === undefined) return null;
+  return task.contextBoxId && contextVersion !== undefined
+    ? { box: task.contextBoxId, query: { version: contextVersion, then: `${task.boxId}@${version}` } }
+    : { box: task.boxId, query: { version } };
+}
+
+async function makeSession(api, story, answer) {
+  const from = contextOf(story.task, answer.turn);
+  const messages = from === null ? messagesBefore(story, answer) : (await api.boxContext(from.box, {
+    at_version: from.query.version, then: from.query.then, format: 'openai',
+  })).data.messages;
+  const name = `Turn ${answer.turn.number} again: ${sentence(story.goal ?? story.task.systemPrompt)}`;
+  const entries = [{ type: 'session_info', name }, ...entriesOf(messages)];
+  const id = newId();
+  for (let at = 0; at < entries.length; at += APPEND_MOST)
+    await api.appendToSession(id, { create: { dialect: 'plain' }, entries: entries.slice(at, at + APPEND_MOST) });
+  return id;
+}
+
+/** A random UUID. crypto.randomUUID() is missing on pages without TLS. */
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+export function retryButton(api, here, story, answer) {
+  const { number } = answer.turn;
+  return el('button', {
+    type: 'button', class: 'quiet', 'data-do': 'retry', title: 'a new session with what the model got at this turn',
+    onclick: () => askToFork({
+      title: `Retry turn ${number} in a session`,
+      text: ['A new session in the project ', foreign(here.project), ` gets the messages that the model got at turn ${number},`,
+        ' without its answer. Go on from there. The task stays as it is.'],
+    }, async () => ({ project: here.project, view: 'session', id: await makeSession(api, story, answer) })),
+  }, 'Retry in a session');
+}
