@@ -15,7 +15,7 @@ PG_CFLAGS := $(addprefix -I,$(shell pg_config --includedir 2>/dev/null))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) -fPIC -pthread \
              -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
-LIB_LIBS    = -lpq -luuid -pthread
+LIB_LIBS    = -lpq -luuid -lutf8proc -pthread
 SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lcurl -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls -ljansson
 WORKER_LIBS = $(LIB_LIBS) -lcurl -ljansson

@@ -63,5 +63,6 @@
 #include <cardbox/context.h>
 #include <cardbox/ledger.h>
 #include <cardbox/task.h>
+#include <cardbox/search.h>
 
 #endif

@@ -87,6 +87,14 @@
  * several copies of the session in memory. */
 #define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
 
+/* Maximum bytes of the query of a search. */
+#define CARDBOX_SEARCH_QUERY_MAX 1024
+
+/* Maximum number of hits on one page of a search, and the number of hits if the caller passes limit
+ * 0. For each hit up to CARDBOX_SEARCH_TEXT_MAX characters are read and compared with the query. */
+#define CARDBOX_SEARCH_PAGE_MAX     100
+#define CARDBOX_SEARCH_PAGE_DEFAULT 20
+
 /* Maximum number of metadata members (`matches`) in one filter of cards. */
 #define CARDBOX_FILTERS_MAX 16
 

@@ -12,7 +12,7 @@ BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'gc needs the isolation level read committed' USING ERRCODE = 'invalid_transaction_state';
     END IF;
-    IF NOT cardbox.try_lock_gc() THEN
+    IF NOT cardbox.try_lock_row('gc') THEN
         totals.busy := true;
         RETURN totals;
     END IF;

@@ -31,6 +31,7 @@ typedef struct cli_call {
     cardbox_card card;
     cardbox_add_options add;
     cardbox_card_filter filter;
+    cardbox_search_options search;
     const char *content, *text, *tool_call_id;
     opt_list meta;
     long ttl;
@@ -131,7 +132,7 @@ typedef struct cli_command {
     one(dev) one(migrate) one(doctor) one(gc)                                               \
     one(project_list)                                                                       \
     one(token_create) one(token_list) one(token_revoke)                                     \
-    one(import) one(export)                                                                 \
+    one(import) one(export) one(search)                                                     \
     one(card_get) one(card_list) one(card_add) one(card_boxes) one(card_revisions)          \
     one(card_delete)                                                                        \
     one(box_list) one(box_get) one(box_cards) one(box_context) one(box_log) one(box_create) \

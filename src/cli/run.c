@@ -20,6 +20,7 @@ static const cli_call INITIAL = {
     .card = CARDBOX_CARD_INIT,
     .add = CARDBOX_ADD_OPTIONS_INIT,
     .filter = CARDBOX_CARD_FILTER_INIT,
+    .search = CARDBOX_SEARCH_OPTIONS_INIT,
     .fork = CARDBOX_FORK_OPTIONS_INIT,
     .append = CARDBOX_APPEND_OPTIONS_INIT,
     .dialect = CARDBOX_DIALECT_UNKNOWN,

@@ -45,6 +45,7 @@ typedef struct process {
     transfer_pool transfers;
     auth_watcher *auth_watcher;
     void *gc_thread;
+    void *search_indexer; /* NULL: the server is read-only */
     listener listener;
     size_t count; /* number of loops that were created */
 } process;
@@ -266,7 +267,10 @@ static int start_all(process *p)
     if (auth_watcher_refuses(p->auth_watcher, &err))
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
-    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
+    if (!p->set.read_only)
+        p->search_indexer = search_indexer_start(&p->server);
+    bool started = p->gc_thread != NULL && (p->set.read_only || p->search_indexer != NULL);
+    return started ? EXIT_SUCCESS : refuse(&err);
 }
 
 /* Waits for the loops, ends the background threads, and frees both. Returns false if a thread hangs
@@ -279,6 +283,7 @@ static bool stop_threads(process *p)
     bool ended = background_stop(p->auth_watcher);
     ended = background_stop(p->server.notifier) && ended;
     ended = background_stop(p->gc_thread) && ended;
+    ended = background_stop(p->search_indexer) && ended;
     if (!transfer_pool_end(&p->transfers) || !ended)
         return false;
     for (size_t i = 0; i < p->count; i++)

@@ -26,6 +26,12 @@ typedef enum stop_phase {
     STOP_AT_ONCE /* loops end their requests, mostly with 503 */
 } stop_phase;
 
+/* The queue of the search, as the thread search_indexer has counted it last. */
+typedef struct search_metrics {
+    _Atomic(int64_t) waiting;       /* number of queued documents */
+    _Atomic(int64_t) oldest_micros; /* when the oldest of them was queued; 0: there is none */
+} search_metrics;
+
 typedef struct server_state {
     const settings *set;
     tls tls;
@@ -44,6 +50,7 @@ typedef struct server_state {
     atomic_int stop;             /* a stop_phase */
     atomic_size_t loops_running; /* number of loops whose thread has not ended */
     database database;
+    search_metrics search;
     struct token_store *tokens; /* the list of tokens */
     /* hosts in the Host header that a server without authentication accepts */
     host_rules hosts;

@@ -54,8 +54,9 @@ typedef struct settings {
 
 typedef enum settings_result { SETTINGS_SERVE, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
-/* Number of connections to the primary of the threads auth_watcher, gc_thread and notifier. */
-#define BACKGROUND_CONNECTIONS 3
+/* Number of connections to the primary of the threads auth_watcher, gc_thread, notifier and
+ * search_indexer. */
+#define BACKGROUND_CONNECTIONS 4
 
 /* Divides database_connections among background threads, transfers and loops, and a loop's share
  * among its groups. The members read_connections, write_connections and list_connections are upper

@@ -6,9 +6,9 @@ const ROOT = new URL('../', document.baseURI);
 const TOKEN_KEY = 'cardbox.token';
 
 class ApiError extends Error {
-  constructor(status, code, message, hint) {
+  constructor(status, code, message, hint, more = {}) {
     super(message);
-    Object.assign(this, { status, code, hint });
+    Object.assign(this, { status, code, hint, ...more });
   }
 }
 
@@ -24,7 +24,8 @@ function errorOf(status, body) {
     return new ApiError(status, 'validation_failed', detail.map((one) =>
       `${(one.loc ?? []).join('.')}: ${one.msg}`).join('; '));
   if (detail && typeof detail === 'object')
-    return new ApiError(status, detail.error_code, detail.error_message, detail.hint);
+    return new ApiError(status, detail.error_code, detail.error_message, detail.hint,
+      { currentVersion: detail.current_version });
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
@@ -135,8 +136,8 @@ export function project(name, signal) {
     search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
     boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
-    tail: (box, moment = {}) => get(boxAt(box, 'cards') + query({ ...moment, limit: 500 })),
-    log: (box, cursor) => get(boxAt(box, 'log') + query({ limit: 200, cursor })),
+    tail: (box, moment = {}, limit = 500) => get(boxAt(box, 'cards') + query({ ...moment, limit })),
+    log: (box, cursor, limit = 100) => get(boxAt(box, 'log') + query({ limit, cursor })),
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
     sessions: (cursor, limit = 50) => get(at('sessions') + query({ limit, cursor, preview: true })),
     session: (id) => get(at('sessions', id)),
@@ -155,10 +156,14 @@ export function project(name, signal) {
     appendToSession: (id, body) => call('POST', at('sessions', id, 'entries'), { body }),
     follow: (id) => events(at('tasks', id, 'stream'), signal),
     fork: (box, body) => call('POST', boxAt(box, 'fork'), { body }),
+    addCard: (card) => call('POST', at('cards'), { body: card }),
+    append: (box, body, key) => call('POST', boxAt(box, 'append'), { body, headers: { 'Idempotency-Key': key } }),
     card: (card) => get(at('cards', card)),
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),
     list: (filters, cursor) => get(at('cards') + query({ limit: 50, ...filters, cursor })),
-    revisions: (card) => get(at('cards', card, 'revisions')),
+    revisions: (card, limit) => get(at('cards', card, 'revisions') + query({ limit })),
+    /** The whole address of a path of the project, for programs. */
+    address: (parts, wanted = {}) => new URL(at(...parts) + query(wanted), ROOT).href,
     holders: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
   };
 }

@@ -13,6 +13,7 @@ import { row } from './rows.js';
 import { showSearch } from './search.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
+import { trouble } from './trouble.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
 const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards'];
@@ -70,8 +71,9 @@ async function offerProjects(list) {
         many(one, 'boxes', 'box'), ', ', many(one, 'cards', 'card')],
     })));
     if (data.projects.length === 0) fill(list, el('p', { class: 'faint' }, 'There is no project yet.'));
-  } catch {
-    $('project').focus(); // a token that may not list them can name its own
+  } catch (error) {
+    if (error.status === 403) $('project').focus(); // a token that may not list them can name its own
+    else fill(list, trouble(error));
   }
 }
 
@@ -193,7 +195,8 @@ $('token-form').addEventListener('submit', () => {
 });
 
 function sayToken() {
-  $('token-button').textContent = token.get() ? 'Token is set' : 'Token';
+  $('token-button').textContent = token.get() ? 'Token ✓' : 'Token';
+  $('token-button').title = token.get() ? 'a token is set' : 'no token is set';
 }
 
 // What a dialog asks is about the place that was left.

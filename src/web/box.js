@@ -1,23 +1,28 @@
-// box.js: one box: its cards as a conversation, and a timeline over its versions, so that one sees
-// what the agent saw at each turn, and forks there.
-import { copyButton, count, el, fill, foreign, notice } from './dom.js';
-import { askToFork } from './fork.js';
-import { cardItem, missingItem, pairing } from './card.js';
-import { link, place, revise } from './place.js';
+// box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
+// boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
+import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { token } from './api.js';
+import { ask, askToFork } from './fork.js';
+import { cardItem, cardText, missingItem, pairing } from './card.js';
+import { curl } from './curl.js';
+import { History } from './history.js';
+import { pageKeys } from './keys.js';
+import { Message, messageCard } from './message.js';
+import { entitle, link, place, revise } from './place.js';
+import { Repairs } from './repairs.js';
+import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
-import { Versions } from './versions.js';
 
 const SHOWN_AT_FIRST = 60; // cards
-const STRIP_MOST = 160; // versions that get a mark of their own
 
 /** Shows the box at `here`. */
 export async function showBox(main, api, here, signal) {
-  const box = new Versions(api, here.id);
+  const history = new History(api, here.id);
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   try {
-    await box.open();
-    await new BoxPage(main, api, here, box, signal).start();
+    await history.open();
+    await new BoxPage(main, api, here, history, signal).start();
   } catch (error) {
     if (error.name === 'AbortError' || signal.aborted) return;
     fill(main, trouble(error, ['No such box', 'There is none with this id in this project.', here.id]));
@@ -25,97 +30,84 @@ export async function showBox(main, api, here, signal) {
 }
 
 class BoxPage {
-  constructor(main, api, here, box, signal) {
-    Object.assign(this, { main, api, here, box, signal });
-    this.version = 0;
+  constructor(main, api, here, history, signal) {
+    Object.assign(this, { main, api, here, history, signal });
     this.shown = SHOWN_AT_FIRST;
-    this.turn = 0; // counts moves of the slider: only the last one is drawn
+    this.move = 0; // counts moves of the slider: only the last one is drawn
+    this.repairs = new Repairs(api, signal);
   }
 
   async start() {
-    const asked = Number(this.here.query.version ?? 0);
-    this.list = el('div', { class: 'cards' });
+    this.title = el('span', {}, shortId(this.here.id));
     this.facts = el('div', { class: 'facts' });
-    this.timeline = this.makeTimeline();
-    fill(this.main, el('header', { class: 'box-head' },
-      el('h1', {}, el('span', { class: 'faint' }, 'Box '), foreign(this.here.id, { class: 'id' }),
-        ' ', copyButton(this.here.id, 'Copy id')), this.facts), this.timeline, this.list);
-    await this.show(asked >= 1 && asked < this.box.newest ? asked : this.box.newest);
-    this.scrollToCard(this.here.query.at);
-  }
-
-  // --- the timeline ---
-
-  makeTimeline() {
-    this.slider = el('input', {
-      type: 'range', min: 1, max: this.box.newest, step: 1, value: this.box.newest, class: 'slider',
-      'aria-label': 'version of the box', oninput: () => this.show(Number(this.slider.value)),
+    this.list = el('div', { class: 'cards' });
+    this.commands = el('details', { class: 'commands' });
+    this.timeline = new Timeline(this.history, {
+      show: (position) => this.show(position), refresh: () => this.refresh(), buttons: this.makeButtons(),
     });
-    const step = (by) => () =>
-      this.show(Math.min(this.box.newest, Math.max(1, this.version + by)));
-    this.back = el('button', { type: 'button', onclick: step(-1), title: 'one version back' }, '◀');
-    this.forth = el('button', { type: 'button', onclick: step(1), title: 'one version on' }, '▶');
-    this.now = el('button', {
-      type: 'button', onclick: () => this.refresh(), title: 'the box as it is at this moment',
-    }, 'Now');
-    this.said = el('p', { class: 'said', 'aria-live': 'polite' });
-    this.strip = el('div', { class: 'strip', 'aria-hidden': 'true' });
+    fill(this.main, el('header', { class: 'box-head' },
+      el('h1', {}, el('span', { class: 'faint' }, 'Box '), this.title), this.facts),
+    this.timeline.node, this.commands, this.list);
+    pageKeys({
+      ArrowLeft: ['one version back', () => this.timeline.step(-1)],
+      ArrowRight: ['one version on', () => this.timeline.step(1)],
+      f: ['fork this version', () => this.forkHere()], a: ['append a message', () => this.append()],
+    });
+    this.sealed = this.history.own.facts().then((facts) => { this.box = facts; });
+    const { of = this.here.id, version } = this.here.query;
+    if (of !== this.here.id) await this.history.trace();
+    await this.show(this.history.position(of, Number(version ?? 0)) || this.history.length);
+    this.scrollToCard(this.here.query.at);
+    if (of === this.here.id) await this.addParents();
+  }
+
+  /** The page is there without the parents' versions, which may take some requests. */
+  async addParents() {
+    const { versions, version } = this.current;
+    try {
+      await this.history.trace();
+    } catch {
+      return; // the box itself is shown
+    }
+    if (this.signal.aborted || this.history.parts.length + (this.history.lost ? 1 : 0) === 1) return;
+    const now = this.current ?? { versions, version };
+    this.position = this.history.position(now.versions.id, now.version);
+    this.timeline.draw(this.position);
+    this.sayFacts();
+  }
+
+  makeButtons() {
     this.forkButton = el('button', {
-      type: 'button', class: 'main', 'data-do': 'fork',
-      onclick: () => this.fork({ at_version: this.version }, `version ${this.version}`),
+      type: 'button', class: 'main', 'data-do': 'fork', onclick: () => this.forkHere(),
+      title: 'a new box from this version, to try again from here',
     }, 'Fork here');
+    this.appendButton = el('button', { type: 'button', 'data-do': 'append', onclick: () => this.append() }, 'Append a message');
     this.contextLink = el('a', { class: 'button', 'data-do': 'context' }, 'What a model gets');
-    return el('section', { class: 'timeline', 'aria-label': 'history' },
-      el('div', { class: 'controls' }, this.back, this.slider, this.forth, this.now),
-      this.strip, el('div', { class: 'controls' }, this.said, el('span', { class: 'space' }),
-        this.contextLink, this.forkButton));
-  }
-
-  drawStrip() {
-    const entries = this.box.loaded();
-    if (this.box.newest > STRIP_MOST || entries.length < 2) return fill(this.strip);
-    return fill(this.strip, entries.map((entry) => el('span', {
-      class: `mark ${entry.op}${entry.version === this.version ? ' current' : ''}` +
-        (entry.version > this.version ? ' later' : ''),
-      title: `version ${entry.version}: ${entry.op}`, onclick: () => this.show(entry.version),
-    })));
-  }
-
-  sayVersion(entry) {
-    const { newest } = this.box;
-    const words = { append: 'appended', create: 'created with', fork: 'forked with',
-      replace: 'replaced by' };
-    fill(this.said, el('strong', {}, `Version ${this.version} of ${newest}`),
-      this.version === newest ? ' (now)' : null,
-      entry ? [`: ${words[entry.op] ?? entry.op} ${count(entry.added, 'card')}, `, when(entry.at)]
-        : ': the log no longer says how it came about');
-  }
-
-  sayFacts(list) {
-    const parents = list.box?.parent_ids ?? [];
-    fill(this.facts, count(list.length, 'card'),
-      list.box?.created_at ? [', made ', when(list.box.created_at)] : null,
-      parents.length > 0 ? [', from ', parents.map((parent, at) => [at > 0 ? ', ' : '',
-        el('a', { href: link({ project: this.here.project, view: 'box', id: parent }) },
-          foreign(parent, { class: 'id' }))])] : null);
+    return [this.contextLink, this.appendButton, this.forkButton];
   }
 
   // --- a version ---
 
-  async show(version) {
-    const turn = ++this.turn;
-    this.version = version;
-    this.slider.value = version;
+  get isNow() {
+    return this.position === this.history.length;
+  }
+
+  async show(position) {
+    const move = ++this.move;
+    this.position = position;
+    this.current = this.history.at(position);
+    this.timeline.setPosition(position);
     this.main.setAttribute('aria-busy', 'true');
     try {
-      const state = await this.load(version);
-      if (turn !== this.turn || this.signal.aborted) return;
+      const state = await this.load(this.current);
+      await this.sealed;
+      if (move !== this.move || this.signal.aborted) return;
       this.draw(state);
-      if (turn > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
+      if (move > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
       const { card } = place().query; // which may stand beside it
-      revise({ ...this.here, query: { card, version: version === this.box.newest ? undefined : version } });
+      revise({ ...this.here, query: { card, ...this.versionQuery() } });
     } catch (error) {
-      if (turn !== this.turn || this.signal.aborted || error.name === 'AbortError') return;
+      if (move !== this.move || this.signal.aborted || error.name === 'AbortError') return;
       fill(this.list, trouble(error));
     }
     this.main.removeAttribute('aria-busy');
@@ -124,37 +116,86 @@ class BoxPage {
   /** What has come since the page was opened. */
   async refresh() {
     try {
-      await this.box.open();
+      await this.history.open();
+      this.box = await this.history.own.facts();
     } catch (error) {
       fill(this.list, trouble(error));
       return;
     }
-    this.slider.max = this.box.newest;
-    await this.show(this.box.newest);
+    await this.show(this.history.length);
   }
 
-  async load(version) {
-    const entry = await this.box.entry(version);
-    const list = await this.box.list(version);
-    const change = await this.box.change(version);
+  versionQuery() {
+    const { versions, version } = this.current;
+    if (this.isNow) return {};
+    return versions === this.history.own ? { version } : { of: versions.id, version };
+  }
+
+  async load({ versions, version }) {
+    const entry = await versions.entry(version);
+    const list = await versions.list(version);
+    const change = await versions.change(version);
     const from = Math.max(0, list.ids.length - this.shown);
     const ids = list.ids.slice(from);
-    const [cards, removed] = [await this.box.cards(ids), await this.box.cards(change.removed)];
+    const [cards, removed] = [await versions.cards(ids), await versions.cards(change.removed)];
     return { entry, list, change, from, ids, cards, removed };
   }
 
   draw(state) {
-    const { newest } = this.box;
-    this.drawStrip();
-    this.sayVersion(state.entry);
-    this.sayFacts(state.list);
-    this.back.disabled = this.version <= 1;
-    this.forth.disabled = this.version >= newest;
-    this.main.classList.toggle('in-the-past', this.version < newest);
-    this.contextLink.href = link({ ...this.here, view: 'context',
-      query: this.version === newest ? {} : { version: this.version } });
+    const { versions, version } = this.current;
+    this.timeline.draw(this.position, state.cards.findLast((one) => one !== null));
+    this.main.classList.toggle('in-the-past', !this.isNow);
+    this.contextLink.href = link({ project: this.here.project, view: 'context', id: versions.id,
+      query: version === versions.newest ? {} : { version } });
+    this.appendButton.hidden = !this.isNow || this.box.sealed === true;
+    this.length = state.list.length;
+    if (state.list.from === 0 && state.from === 0) this.name(state.cards);
+    this.sayFacts();
+    this.sayTask(state.cards);
+    this.drawCommands();
     fill(this.list, this.earlier(state), this.items(state), this.end(state));
+    this.repairs.watch(this.list, state.cards, state.entry?.at);
   }
+
+  // --- what it is ---
+
+  /** The first thing that somebody says in it. */
+  name(cards) {
+    const texts = cards.filter(Boolean);
+    const first = texts.find((one) => one.metadata?.role === 'user') ?? texts[0];
+    const said = first ? sentence(cardText(first)) : '';
+    if (!said) return;
+    fill(this.title, foreign(said));
+    entitle(said);
+  }
+
+  sayFacts() {
+    const { box, history } = this;
+    const parents = box.parent_ids ?? [];
+    const at = (id) => el('a', { href: link({ project: this.here.project, view: 'box', id }) }, shortId(id));
+    fill(this.facts, foreign(this.here.id, { class: 'id' }), ' ', copyButton(this.here.id, 'Copy id'), ' ',
+      count(this.length, 'card'), box.created_at ? [', made ', when(box.created_at)] : null,
+      parents.length > 0 ? [', from ', parents.map((parent, n) => [n > 0 ? ', ' : '', at(parent)])] : null,
+      history.lost ? ' (whose history is not there any more)' : null,
+      box.sealed ? [' ', el('span', { class: 'badge', 'data-fact': 'sealed' }, 'sealed: it can never change')] : null,
+      this.task ? [' ', this.task] : null);
+  }
+
+  /** Of which task it is the box, and whether that one waits for messages. */
+  async sayTask(cards) {
+    const id = cards.findLast((one) => typeof one?.metadata?.task_id === 'string')?.metadata.task_id;
+    if (id === undefined || this.task) return;
+    this.task = el('span', {}, 'of the task ', el('a', { href: link({ project: this.here.project, view: 'task', id }) }, shortId(id)));
+    this.sayFacts();
+    try {
+      const { data } = await this.api.task(id);
+      if ((data.task ?? data).router) this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router'));
+    } catch {
+      // The task may be gone. Its cards are here.
+    }
+  }
+
+  // --- its cards ---
 
   earlier({ list, from }) {
     if (from === 0 && list.from === 0) return null;
@@ -163,7 +204,7 @@ class BoxPage {
     return el('button', {
       type: 'button', class: 'wide', onclick: () => {
         this.shown += SHOWN_AT_FIRST * 2;
-        this.show(this.version);
+        this.show(this.position);
       },
     }, `Show earlier cards (${(from + list.from).toLocaleString('en')} more)`);
   }
@@ -203,25 +244,23 @@ class BoxPage {
 
   end({ list }) {
     if (list.length > 0) return null;
-    return notice('An empty box', this.version < this.box.newest
-      ? 'At this version nothing had been put into it.' : 'Nothing has been put into it so far.');
+    return notice('An empty box', this.isNow
+      ? 'Nothing has been put into it so far.' : 'At this version nothing had been put into it.');
   }
 
   openLink(card) {
-    const query = { card };
-    if (this.version !== this.box.newest) query.version = this.version;
-    return link({ ...this.here, query });
+    return link({ ...this.here, query: { card, ...this.versionQuery() } });
   }
 
   actions(place) {
-    const by = this.box.putThereBy(place, this.version);
-    const prefix = this.box.onlyGrewSince(this.version);
+    const { versions, version } = this.current;
+    const by = versions.putThereBy(place, version);
     return [
       by !== null && by > 1 ? el('button', {
         type: 'button', class: 'quiet', title: 'the box as it was when this card was made',
-        onclick: () => this.show(by - 1),
+        onclick: () => this.show(this.history.position(versions.id, by - 1)),
       }, 'What was seen before this') : null,
-      prefix ? el('button', {
+      versions.onlyGrewSince(version) ? el('button', {
         type: 'button', class: 'quiet', title: 'a new box that ends with this card',
         onclick: () => this.fork({ at_length: place + 1 }, `the first ${count(place + 1, 'card')}`),
       }, 'Fork up to here') : null,
@@ -234,16 +273,68 @@ class BoxPage {
     found?.scrollIntoView({ block: 'center' });
   }
 
-  // --- forking ---
+  // --- what one can do ---
+
+  forkHere() {
+    const { version } = this.current;
+    this.fork({ at_version: version }, `version ${version}`);
+  }
 
   fork(body, what) {
+    const from = this.current.versions.id;
+    const message = new Message('A message of your own after it, if you like', true);
+    let made = null; // a second try appends to the fork of the first
     askToFork({
       title: 'Fork this box',
       text: ['A new box in the project ', foreign(this.here.project), ` begins with ${what} of the box `,
-        foreign(this.here.id), '. Cards are shared, not copied, and this box stays as it is.'],
+        shortId(from), '. Cards are shared, not copied, and this box stays as it is.'],
+      fields: message.fields,
     }, async () => {
-      const { data } = await this.api.fork(this.here.id, body);
-      return { project: this.here.project, view: 'box', id: data.box_id };
+      made ??= (await this.api.fork(from, body)).data;
+      if (!message.isEmpty) await message.append(this.api, made.box_id, made.version);
+      return { project: this.here.project, view: 'box', id: made.box_id };
     });
+  }
+
+  append() {
+    if (this.appendButton.hidden) return;
+    const message = new Message('Text', false);
+    let version = this.history.own.newest;
+    ask({
+      title: 'Append a message', yes: 'Append', fields: message.fields,
+      text: 'It becomes a card at the end of this box.',
+    }, async () => {
+      try {
+        await message.append(this.api, this.here.id, version);
+      } catch (error) {
+        if (error.currentVersion === undefined || error.currentVersion === version) throw error;
+        [error.message, version] = [`The box has changed from version ${version} to ${error.currentVersion} meanwhile. ` +
+          'The message was not appended, and what came is shown behind this dialog. Append it to the new version?',
+        error.currentVersion];
+        await this.refresh();
+        throw error;
+      }
+      await this.refresh();
+      return null;
+    });
+  }
+
+  drawCommands() {
+    const { versions, version } = this.current;
+    const hasToken = token.get() !== '';
+    const at = version === versions.newest ? {} : { at_version: version };
+    const box = (...rest) => ['boxes', versions.id, ...rest];
+    const id = `message-of-${versions.id}-${version}`;
+    const post = (path, body) => curl(this.api.address(path), { body, hasToken });
+    const lines = [
+      ['This version', curl(this.api.address(box(), at), { hasToken })],
+      ['Its last cards', curl(this.api.address(box('cards'), at), { hasToken })],
+      ['What a model gets', curl(this.api.address(box('context'), at), { hasToken })],
+      this.appendButton.hidden ? null : ['Append a message', `${post(['cards'], messageCard(id, 'user', 'Go on.'))} &&\n${
+        post(box('append'), { card_ids: [id], expected_version: version })}`],
+      ['Fork this version', post(box('fork'), { at_version: version })],
+    ];
+    fill(this.commands, el('summary', {}, 'Copy as curl'), lines.filter(Boolean).map(([words, text]) =>
+      el('div', { class: 'command' }, el('div', {}, words, ' ', copyButton(text)), el('pre', {}, foreign(text)))));
   }
 }

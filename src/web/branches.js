@@ -97,5 +97,5 @@ export async function showBranches(body, api, here, session) {
   const draw = (node) => entryRow({ node, children: 0 }, { session, here, api });
   const drawn = await Promise.all([commonPart(api, here, common, draw), ownPart(api, here, 'a', a, ofA, common, draw),
     ownPart(api, here, 'b', b, ofB, common, draw)]);
-  fill(parts, drawn[0], el('div', { class: 'branches' }, drawn.slice(1)));
+  fill(parts, drawn[0], el('div', { class: 'branches beside' }, drawn.slice(1)));
 }

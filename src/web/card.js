@@ -1,7 +1,7 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, foreign } from './dom.js';
-import { content, entryContent, json, jsonOrText, toolCalls } from './content.js';
+import { content, entryContent, isObject, json, jsonOrText, toolCalls } from './content.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
@@ -12,6 +12,32 @@ const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
 function roleOf(card) {
   const role = card.metadata?.role;
   return typeof role === 'string' ? role : '';
+}
+
+const TEXT_MOST = 2000; // characters of a card's text in short
+
+/** What a card says as a text, for one line: its beginning is enough. */
+export function cardText(card) {
+  const { content: of } = card;
+  const calls = toolCalls(card).map((one) => one.name).join(', ');
+  if (typeof of === 'string' && of.trim()) return of.slice(0, TEXT_MOST);
+  if (isObject(of) && typeof of.text === 'string' && of.text.trim()) return of.text.slice(0, TEXT_MOST);
+  if (isObject(of) && typeof of.tool_name === 'string') return `→ ${of.tool_name}`;
+  if (calls) return `→ ${calls}`;
+  return firstText(of, 0) ?? (isObject(of) || Array.isArray(of) || of === '' || of === null ? '' : write(of));
+}
+
+const DEEPEST = 8;
+
+/** The first text with a word in a value; null if there is none near its top. */
+function firstText(value, depth) {
+  if (typeof value === 'string') return /\p{L}/u.test(value) ? value.slice(0, TEXT_MOST) : null;
+  if (value === null || typeof value !== 'object' || depth > DEEPEST) return null;
+  for (const one of Object.values(value)) {
+    const found = firstText(one, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Calls get numbers and hues in the order in which they appear, so that pairs are seen. */

@@ -1,13 +1,17 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
-// calls and results, and what had to be repaired. Knows no box and no session.
-import { block, count, el, fill, foreign, notice } from './dom.js';
-import { isObject, json, jsonOrText, toolCalls } from './content.js';
+// calls and results, where each comes from, and what had to be repaired.
+import { block, copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { token } from './api.js';
+import { content, isObject, json, jsonOrText, toolCalls } from './content.js';
+import { curl } from './curl.js';
 import { write } from './json.js';
-import { go, link } from './place.js';
+import { pageKeys } from './keys.js';
+import { entitle, go, link } from './place.js';
 import { trouble } from './trouble.js';
 
 const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
-const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['entries', 'As stored']];
+const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
+  ['entries', 'As stored']];
 const SHOWN_AT_ONCE = 200; // messages
 
 const REPAIRS = {
@@ -24,6 +28,8 @@ const REPAIRS = {
   empty_result: 'an empty result got a text',
   first_message: 'a message of the user was put first',
 };
+// What these left out is not in the message that they stand at, but before it.
+const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 'second_result', 'empty_message']);
 
 // --- a message ---
 
@@ -57,57 +63,141 @@ function roleOf(message) {
   return typeof role === 'string' ? role : '';
 }
 
-function messageItem(message, place, digest, stored) {
+/** One repair in words, with the card or entry that it was made of. */
+function repairWords(one, openSource) {
+  return [REPAIRS[one.repair] ?? foreign(one.repair), ': ', el('a', { href: openSource(one.entry) }, shortId(one.entry)),
+    one.call ? [', call ', foreign(one.call, { class: 'id' })] : null];
+}
+
+/** Repairs by the message that they stand at: {before, at} of Map(index -> repairs). */
+function placedRepairs({ report }) {
+  const [before, at] = [new Map(), new Map()];
+  for (const one of report.repairs) {
+    if (one.message === undefined) continue;
+    const map = LEFT_OUT.has(one.repair) ? before : at;
+    map.set(one.message, [...map.get(one.message) ?? [], one]);
+  }
+  return { before, at };
+}
+
+function leftOut(repairs, place, openSource) {
+  return repairs ? el('div', { class: 'left-out', 'data-before': place }, repairs.map((one) =>
+    el('p', { 'data-repair': one.repair }, el('span', { class: 'badge bad' }, 'left out'), repairWords(one, openSource)))) : null;
+}
+
+function messageItem(context, place, repairs, openSource) {
+  const message = context.messages[place];
+  const stored = context.format === 'entries';
   const role = roleOf(message);
+  const digest = context.digests[place];
+  const sources = context.sources?.[place] ?? [];
   return el('article', {
-    class: `card role-${ROLES.has(role) ? role : 'other'}`, 'data-message': place,
+    class: `card role-${ROLES.has(role) ? role : 'other'}${repairs ? ' repaired' : ''}`, 'data-message': place,
   }, el('header', {}, el('span', { class: 'role' }, foreign(role || 'no role')),
     message.tool_call_id && !stored ? ['answers ', foreign(message.tool_call_id, { class: 'id' })] : null,
     el('span', { class: 'space' }),
     el('span', { class: 'id', title: `digest of all up to here: ${digest}` }, digest.slice(0, 8)),
     el('span', { class: 'position' }, place + 1)),
+  repairs?.map((one) => el('p', { class: 'repair', 'data-repair': one.repair },
+    el('span', { class: 'badge bad' }, 'repaired'), repairWords(one, openSource))),
   el('div', { class: 'content' }, stored ? json(message) : [parts(message.content),
-    toolCalls(message).map((one) => call(one.name, one.id, one.arguments))]));
+    (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
+  el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
+    sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
+  el('span', { class: 'space' }), copyButton(write(message), 'Copy JSON')));
 }
 
-function messageList(context) {
+/** The messages by pages. `goTo` draws up to a message, and shows it. */
+function messageList(context, openSource) {
   const list = el('div', { class: 'cards' });
-  const stored = context.format === 'entries';
   const more = el('button', { type: 'button', class: 'wide' });
+  const total = context.messages.length;
+  const { before, at } = placedRepairs(context);
   let shown = 0;
   const draw = () => {
-    const next = context.messages.slice(shown, shown + SHOWN_AT_ONCE);
+    const to = Math.min(total, shown + SHOWN_AT_ONCE);
     more.remove();
-    list.append(...next.map((one, at) => messageItem(one, shown + at, context.digests[shown + at], stored)));
-    shown += next.length;
-    more.textContent = `Show more (${count(context.messages.length - shown, 'message')})`;
-    if (shown < context.messages.length) list.append(more);
+    for (; shown < to; shown++) {
+      const gone = leftOut(before.get(shown), shown, openSource);
+      list.append(...[gone, messageItem(context, shown, at.get(shown), openSource)].filter(Boolean));
+    }
+    more.textContent = `Show more (${count(total - shown, 'message')})`;
+    if (shown < total) list.append(more);
+    else list.append(...[leftOut(before.get(total), total, openSource)].filter(Boolean));
   };
   more.addEventListener('click', draw);
   draw();
-  if (shown === 0) list.append(notice('No messages', 'Nothing here is for a model.'));
-  return list;
+  if (total === 0) list.append(notice('No messages', 'Nothing here is for a model.'));
+  const goTo = (place) => {
+    while (shown < total && shown <= place) draw();
+    const found = list.querySelector(`[data-before="${place}"]`) ?? list.querySelector(`[data-message="${place}"]`);
+    found?.scrollIntoView({ block: 'center' });
+  };
+  return { list, goTo };
 }
 
 // --- what is around them ---
 
-function repairList({ report }, openSource) {
+function repairList({ report }, openSource, goTo) {
   if (report.repairs.length === 0)
     return el('p', { class: 'faint' }, 'Nothing had to be repaired.');
-  return el('details', { class: 'repairs' }, el('summary', {}, count(report.repairs.length, 'repair')),
-    el('ul', {}, report.repairs.map((one) => el('li', {}, REPAIRS[one.repair] ?? foreign(one.repair),
-      ': ', el('a', { href: openSource(one.entry), class: 'id' }, foreign(one.entry)),
-      one.call ? [', call ', foreign(one.call, { class: 'id' })] : null))));
+  return el('details', { class: 'repairs' }, el('summary', {}, count(report.repairs.length, 'repair'),
+    ', marked at their messages'), el('ul', {}, report.repairs.map((one) => el('li', {}, repairWords(one, openSource),
+    one.message === undefined ? null
+      : el('button', { type: 'button', class: 'quiet', onclick: () => goTo(one.message) }, 'Show')))));
 }
 
-function summary(context) {
+/** The context as JSON, as a request to a model has it: the system text apart if its API wants that. */
+function wholeOf(context) {
+  return context.system ? write({ system: context.system, messages: context.messages }) : write(context.messages);
+}
+
+function summary(context, command) {
   const characters = write(context.messages).length;
   const model = [context.provider, context.model].filter((one) => typeof one === 'string').join('/');
   return el('p', { class: 'facts' }, count(context.messages.length, 'message'), ', ',
-    count(characters, 'character'), model ? [', for ', foreign(model)] : null,
+    count(characters, 'character'), context.report?.token_estimate
+      ? [', about ', count(context.report.token_estimate.tokens, 'token')] : null,
+    model ? [', for ', foreign(model)] : null,
     typeof context.thinking_level === 'string' ? [', thinking ', foreign(context.thinking_level)] : null,
     (context.missing_card_ids ?? []).length > 0
-      ? [', ', el('span', { class: 'badge bad' }, count(context.missing_card_ids.length, 'missing card'))] : null);
+      ? [', ', el('span', { class: 'badge bad' }, count(context.missing_card_ids.length, 'missing card'))] : null,
+    ' ', copyButton(wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
+}
+
+/** The tools that the messages call, and how often. */
+function calledTools(context) {
+  const called = new Map();
+  const note = (name) => called.set(name, (called.get(name) ?? 0) + 1);
+  for (const one of context.messages) {
+    for (const { name } of toolCalls(one)) note(name);
+    const blocks = Array.isArray(one.content) ? one.content : [];
+    for (const { name } of [...one.toolCalls ?? [], ...blocks.filter((block) => isObject(block) && block.type === 'tool_use')])
+      note(String(name));
+  }
+  return [...called];
+}
+
+async function tools(context, api, openSource) {
+  const ids = [...new Set(context.tool_card_ids ?? [])].slice(-100);
+  const called = calledTools(context);
+  const cards = ids.length > 0 && api ? (await api.cards(ids)).data.cards : [];
+  if (cards.length + called.length === 0) return null;
+  return el('details', { class: 'tools-of', 'data-part': 'tools' },
+    el('summary', {}, 'Tools', called.length > 0 ? [', called: ', called.map(([name, times], at) =>
+      [at > 0 ? ', ' : '', foreign(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
+    cards.map((card) => el('div', { class: 'content' }, content(card), el('a', {
+      href: openSource(card.card_id), class: 'id', 'data-source': card.card_id,
+    }, shortId(card.card_id)))),
+    cards.length === 0 ? el('p', { class: 'faint' }, 'What these tools are is not kept here: only their calls are.') : null);
+}
+
+function system(context, openSource) {
+  if (!context.system) return null;
+  return el('section', { class: 'card role-system' }, el('header', {}, el('span', { class: 'role' }, 'system')),
+    parts(context.system), el('footer', {}, (context.system_sources ?? []).map((id) =>
+      [el('a', { href: openSource(id), 'data-source': id }, shortId(id)), ' ']),
+    el('span', { class: 'space' }), copyButton(write(context.system), 'Copy JSON')));
 }
 
 function choices(here) {
@@ -122,32 +212,64 @@ function choices(here) {
   }), ' repaired'));
 }
 
-/** Shows what `load` gives of the query. `title` are nodes; openSource(id) is an address. */
-export async function showContext(main, here, { title, load, openSource, missing }) {
+/** Shows what `load` gives of the query. `title` are nodes; openSource(id) is the address of a card or
+ * an entry. Optional: `api` to read the tools of a box; command(query): that of a terminal; instead(error):
+ * nodes that offer something else. Returns the context; null if there is none. */
+export async function showContext(main, here, { title, load, openSource, missing, api = null, command = () => null,
+  instead = () => null }) {
   const body = el('div', {}, el('p', { class: 'faint' }, 'Loading …'));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, title), choices(here)), body);
+  const query = { format: here.query.format, repair: here.query.repair };
   try {
-    const { data } = await load({ format: here.query.format, repair: here.query.repair });
-    fill(body, summary(data), repairList(data, openSource),
-      data.system ? el('section', { class: 'card role-system' }, el('header', {},
-        el('span', { class: 'role' }, 'system')), parts(data.system)) : null, messageList(data));
+    const { data } = await load(query);
+    const { list, goTo } = messageList(data, openSource);
+    fill(body, summary(data, command(query)), repairList(data, openSource, goTo),
+      await tools(data, api, openSource), system(data, openSource), list);
+    return data;
   } catch (error) {
-    if (error.name === 'AbortError') return;
-    fill(body, trouble(error, missing));
+    if (error.name !== 'AbortError') fill(body, trouble(error, missing), instead(error));
+    return null;
   }
 }
 
+const TAIL = 2000; // cards of a box that is too long for one context
+
+/** Calls a box by the first thing that its user says. */
+function nameBox(link, { messages }) {
+  const first = messages.find((one) => roleOf(one) === 'user');
+  const blocks = Array.isArray(first?.content) ? first.content.filter(isObject) : [];
+  const said = sentence([first?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string'));
+  if (!said) return;
+  fill(link, foreign(said));
+  entitle(said);
+}
+
 /** The context of a box, as it is or was. */
-export function showBoxContext(main, api, here) {
-  const { version, then } = here.query;
+export async function showBoxContext(main, api, here) {
+  const { version, then, tail } = here.query;
+  const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
   const box = { project: here.project, view: 'box', id: here.id, query: { version } };
-  return showContext(main, here, {
+  const wanted = (query) => ({ ...query, at_version: version, then, tail });
+  const context = await showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
       el('a', { href: link(box) }, foreign(here.id, { class: 'id' })),
       version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
-      then ? el('span', { class: 'faint' }, ', then of ', foreign(then, { class: 'id' })) : null],
-    load: (query) => api.boxContext(here.id, { ...query, at_version: version, then }),
+      then ? [el('span', { class: 'faint' }, ' and then of '), foreign(then, { class: 'id' })] : null,
+      tail ? el('span', { class: 'faint' }, `, of the last ${tail} cards`) : null],
+    load: (query) => api.boxContext(here.id, wanted(query)),
+    instead: (error) => (error.status === 413 && !tail ? el('p', { class: 'notice' }, el('a', {
+      href: link(to({ tail: TAIL })), 'data-do': 'tail',
+    }, `Show what a model gets of the last ${count(TAIL, 'card')}`)) : null),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
-    missing: ['No such box', 'There is none with this id in this project.', here.id],
+    missing: ['No such box', 'There is none with this id in this project.', here.id], api,
+    command: (query) => curl(api.address(['boxes', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
   });
+  if (context === null) return;
+  nameBox(main.querySelector('h1 a'), context);
+  const step = (by) => async () => {
+    const next = context.version + by;
+    const { data: { version: newest } } = await api.box(here.id, { at_length: 0 });
+    if (next >= 1 && next <= newest) go(to({ version: next < newest ? next : undefined }));
+  };
+  pageKeys({ ArrowLeft: ['one version back', step(-1)], ArrowRight: ['one version on', step(1)] });
 }

@@ -47,7 +47,9 @@ export function shown(text) {
 
 /** Foreign text in a line. It can't turn the direction of what stands around it. */
 export function foreign(text, props = {}) {
-  return el('bdi', props, shown(String(text)));
+  const nodes = shown(String(text));
+  // Each child that is added to a bdi costs the browser a look at all others, to find its direction.
+  return el('bdi', props, nodes.length > 1 ? el('span', {}, nodes) : nodes);
 }
 
 const FOLD_CHARACTERS = 1400;
@@ -56,7 +58,7 @@ const FOLD_LINES = 18;
 /** Foreign text as a block, folded if it is long; `draw` makes nodes of a text. */
 export function block(text, props = {}, draw = shown) {
   const lines = text.split('\n');
-  const whole = el('div', { ...props, dir: 'auto' });
+  const whole = el('div', props);
   if (text.length <= FOLD_CHARACTERS * 1.3 && lines.length <= FOLD_LINES * 1.3) {
     add(whole, draw(text));
     return whole;

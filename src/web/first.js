@@ -16,7 +16,7 @@ function textInC(value) {
     ? '\\' + byte.toString(8).padStart(3, '0') : String.fromCharCode(byte))).join('') + '"';
 }
 
-const CARD = '{"card_id": "hello", "type": "user.message", "role": "user",\n' +
+const CARD = '{"card_id": "hello", "type": "task.instruction",\n' +
   '       "content": {"__type__": "TextContent", "text": "Hello, CardBox."}}';
 
 // {name, how: what must be there, write(project): the program}
@@ -35,7 +35,7 @@ const PROGRAMS = [{
 
 const server = new CardBox(${text(server())}${token.get() ? ', { token: process.env.CARDBOX_TOKEN! }' : ''});
 const made = await server.project(${text(project)}).cards.add({
-  card_id: "hello", type: "user.message", role: "user",
+  card_id: "hello", type: "task.instruction",
   content: { __type__: "TextContent", text: "Hello, CardBox." } });
 console.log(made);
 `,
@@ -46,7 +46,7 @@ console.log(made);
 
 server = CardBox(${text(server())}${token.get() ? ', os.environ["CARDBOX_TOKEN"]' : ''})
 made = server.project(${text(project)}).cards.add({
-    "card_id": "hello", "type": "user.message", "role": "user",
+    "card_id": "hello", "type": "task.instruction",
     "content": {"__type__": "TextContent", "text": "Hello, CardBox."}})
 print(made)
 `,
@@ -67,8 +67,7 @@ int main(void)
 
     options.conninfo = getenv("CARDBOX_DSN");
     card.card_id = "hello";
-    card.type = "user.message";
-    card.role = "user";
+    card.type = CARDBOX_TYPE_INSTRUCTION;
     card.content = "{\\"__type__\\":\\"TextContent\\",\\"text\\":\\"Hello, CardBox.\\"}";
     if (cardbox_open(&db, &options, &err) ||
         cardbox_add_card(NULL, db, ${textInC(project)}, &card, NULL, &err))

@@ -1,21 +1,25 @@
-// fork.js: asks whether to fork, does so, and goes to what was made.
+// fork.js: dialogs that ask before something is done, such as a fork, do so, and go to what was made.
 import { add, el, fill } from './dom.js';
 import { go } from './place.js';
 
-/** `words`: of the dialog's head and of what it asks; `fork` makes it and says the place of it. Who
- * has closed the dialog meanwhile, or left the page, stays where they are. */
-export function askToFork(words, fork) {
+/** `words`: {title, text, yes: the words of the button, fields: nodes to fill in}. `act` does it and
+ * returns the place of what was made; null: the page stays. Who has closed the dialog meanwhile, or
+ * left the page, stays where they are. If `act` fails, the dialog stays with all that was typed. */
+export function ask(words, act) {
   const result = el('p', { class: 'failure', role: 'alert' });
-  const yes = el('button', { type: 'button', class: 'main', 'data-do': 'confirm' }, 'Fork');
-  const dialog = el('dialog', { onclose: () => dialog.remove() },
-    el('h2', {}, words.title), el('p', {}, words.text), result,
+  const yes = el('button', { class: 'main', 'data-do': 'confirm' }, words.yes);
+  const form = el('form', { method: 'dialog' }, el('h2', {}, words.title), el('p', {}, words.text), words.fields, result,
     el('div', { class: 'controls' }, el('span', { class: 'space' }),
       el('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), yes));
-  yes.addEventListener('click', async () => {
+  const dialog = el('dialog', { onclose: () => dialog.remove() }, form);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (yes.disabled) return;
     yes.disabled = true;
+    fill(result);
     try {
-      const made = await fork();
-      if (dialog.open) go(made);
+      const made = await act();
+      if (dialog.open && made) go(made);
       dialog.close();
     } catch (error) {
       yes.disabled = false;
@@ -24,4 +28,9 @@ export function askToFork(words, fork) {
   });
   add(document.body, dialog);
   dialog.showModal();
+}
+
+/** Asks whether to fork. */
+export function askToFork(words, fork) {
+  ask({ yes: 'Fork', ...words }, fork);
 }

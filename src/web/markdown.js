@@ -265,7 +265,7 @@ function fence(lines, at) {
 
 function heading(lines, at) {
   const [, marks, words] = HEADING.exec(lines[at]) ?? [];
-  return marks ? [el(`h${Math.min(6, marks.length + 2)}`, { dir: 'auto' }, inline(words)), at + 1] : null;
+  return marks ? [el(`h${Math.min(6, marks.length + 2)}`, {}, inline(words)), at + 1] : null;
 }
 
 function rule(lines, at) {
@@ -319,7 +319,7 @@ function list(lines, at, depth) {
 function table(lines, at) {
   if (!isTable(lines, at)) return null;
   const names = cellsOf(lines[at]);
-  const row = (cells, tag) => el('tr', {}, cells.map((cell) => el(tag, { dir: 'auto' }, inline(cell))));
+  const row = (cells, tag) => el('tr', {}, cells.map((cell) => el(tag, {}, inline(cell))));
   let end = at + 2;
   const rows = [];
   for (; end < lines.length && lines[end].includes('|'); end++) {
@@ -340,7 +340,7 @@ function code(lines, at) {
 function paragraph(lines, at, depth) {
   let end = at + 1;
   while (end < lines.length && !isBeginning(lines, end, depth)) end++;
-  return [el('p', { dir: 'auto' }, inline(lines.slice(at, end).join('\n'))), end];
+  return [el('p', {}, inline(lines.slice(at, end).join('\n'))), end];
 }
 
 const KINDS = [fence, heading, rule, quote, list, table, code, paragraph];

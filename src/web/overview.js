@@ -17,12 +17,11 @@ function tile(here, view, number, word, capped, note) {
     note ? el('span', { class: 'faint' }, note) : null);
 }
 
-function tiles(here, counts, tasks, failed) {
+function tiles(here, counts, tasks, open, failed) {
   const capped = (kind) => counts.capped.includes(kind);
-  const running = tasks.tasks.filter((one) => !one.completionStatus).length;
   return el('nav', { class: 'tiles', 'aria-label': 'what the project has' },
     tile(here, 'sessions', counts.sessions, 'session', capped('sessions')),
-    tile(here, 'tasks', tasks.total, 'task', false, [running > 0 ? `${running} of the newest in progress` : null,
+    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'in progress', 'in progress') : null,
       failed.total > 0 ? count(failed.total, 'failed', 'failed') : null].filter(Boolean).join(', ')),
     tile(here, 'boxes', counts.boxes, 'box', capped('boxes')),
     tile(here, 'cards', counts.cards, 'card', capped('cards')));
@@ -44,8 +43,9 @@ function newest(here, sessions, tasks, boxes) {
 export async function showOverview(main, api, here, signal) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   try {
-    const [counts, sessions, tasks, failed, boxes] = (await Promise.all([api.counts(), api.sessions(undefined, NEWEST),
-      api.tasks({}, NEWEST), api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
+    const [counts, sessions, tasks, open, failed, boxes] = (await Promise.all([api.counts(),
+      api.sessions(undefined, NEWEST), api.tasks({}, NEWEST), api.tasks({ completionStatus: 'null' }, 1),
+      api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
     ])).map(({ data }) => data);
     entitle();
     if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
@@ -54,7 +54,7 @@ export async function showOverview(main, api, here, signal) {
     }
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project))),
-      tiles(here, counts, tasks, failed),
+      tiles(here, counts, tasks, open, failed),
       section('Failed', failed.tasks.map((one) => taskRow(one, here)),
         link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),
       section('Newest work', work),

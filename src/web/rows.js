@@ -1,6 +1,6 @@
 // rows.js: one row for each kind of thing: a session, a task, a box, a hit of a search. All lists that
 // have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
-import { el, foreign, count, namedLink, shortId, shown, line } from './dom.js';
+import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
 import { link } from './place.js';
 import { statusNodes } from './task_status.js';
 import { when } from './time.js';
@@ -16,6 +16,10 @@ export function row({ href, text, id, facts = [], actions = [], props = {} }) {
 
 const commas = (...parts) => parts.filter((one) => one !== null && one !== undefined && one !== false && one !== '')
   .map((one, at) => [at > 0 ? ', ' : '', one]);
+
+/** The actions of a row: what a model gets of it, and its id. */
+const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context', title: 'what a model gets' }, 'Context') : null,
+  copyButton(id, 'Copy id')];
 
 /** What kind of thing a row is, in a list of several kinds. */
 const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
@@ -36,6 +40,7 @@ export function sessionRow(one, here, kind = null) {
     facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
       one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
     one.last ? el('div', { class: 'last' }, lastSaid(one.last)) : null],
+    actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
   });
 }
 
@@ -51,6 +56,7 @@ export function taskRow(one, here, kind = null) {
     props: { 'data-task': one.id },
     facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
       commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
+    actions: actions(one.id),
   });
 }
 
@@ -62,6 +68,7 @@ export function boxRow(box, here, kind = null) {
     facts: [kindMark(kind), commas(count(box.length, 'card'), box.version > 1 ? `version ${box.version}` : null,
       box.parent_ids.length > 0 ? ['from ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,
       when(box.updated_at), shortId(box.box_id))],
+    actions: actions(box.box_id, { project: here.project, view: 'context', id: box.box_id }),
   });
 }
 
@@ -86,10 +93,10 @@ function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
   return { project: here.project, view: 'card', id };
 }
 
-/** A hit of a search. */
-export function hitRow(hit, here) {
+/** A hit of a search; `to` is the place that it leads to. */
+export function hitRow(hit, here, to = hitPlace(hit, here)) {
   const made = row({
-    href: link(hitPlace(hit, here)), text: '', id: hit.id, props: { 'data-hit': hit.id },
+    href: link(to), text: '', id: hit.id, props: { 'data-hit': hit.id },
     facts: [kindMark(hit.kind), commas(hit.role ? foreign(hit.role) : null, hit.type && hit.type !== hit.role ? foreign(hit.type) : null,
       when(hit.created_at), hit.session_id ? ['session ', shortId(hit.session_id)] : null,
       hit.task_id ? ['task ', shortId(hit.task_id)] : null, hit.kind === 'card' ? shortId(hit.id) : null)],

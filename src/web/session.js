@@ -5,8 +5,9 @@ import { showBranches } from './branches.js';
 import { showContext } from './context.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
-import { paged, row } from './lists.js';
+import { paged } from './lists.js';
 import { entitle, go, link } from './place.js';
+import { hitRow, sessionRow } from './rows.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
@@ -24,13 +25,8 @@ export async function listSessions(main, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.sessions(cursor);
     return { items: data.sessions, next: data.next_cursor };
-  }, (one) => row({
-    href: link({ project: here.project, view: 'session', id: one.session_id }),
-    text: one.name ?? one.preview?.text, id: one.session_id, props: { 'data-session': one.session_id },
-    facts: [one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry', 'entries'),
-      one.forked_from ? [', a fork of ', shortId(one.forked_from)] : null, ', ', when(one.updated_at), ', ',
-      shortId(one.session_id)],
-  }), () => notice('No sessions', 'Nobody has kept one in this project so far.'));
+  }, (one) => sessionRow(one, here),
+  () => notice('No sessions', 'Nobody has kept one in this project so far.'));
 }
 
 // --- the tree ---
@@ -148,10 +144,28 @@ function numbersOf(nodes, turns) {
   return counts;
 }
 
+/** Scrolls now, and again once the rows that are then in sight have their height. */
+function settled(scroll) {
+  scroll();
+  requestAnimationFrame(scroll);
+}
+
+/** Gives a parent these children. Those that are there already, in this order, are not touched. */
+function replaceWith(parent, children) {
+  const stay = new Set(children);
+  for (const one of [...parent.childNodes]) if (!stay.has(one)) one.remove();
+  let at = parent.firstChild;
+  for (const one of children) {
+    if (one === at) at = at.nextSibling;
+    else parent.insertBefore(one, at);
+  }
+}
+
 /** The tree of a session as it is shown. */
 class Tree {
   #isLoading = false; // a page that is asked for twice would stand there twice
   #folded = new Set();
+  #rows = new Map(); // entry -> {looks, node}
 
   constructor(part, turns, place) {
     Object.assign(this, { part, turns, place, node: el('div', { class: 'tree' }) });
@@ -180,7 +194,17 @@ class Tree {
     this.node.querySelector(`[data-entry="${CSS.escape(id)}"] [data-do=fold]`).focus();
   }
 
-  /** Draws all anew. What was seen stays where it was. */
+  /** The row of an entry: the one that is there, unless it would look otherwise now. */
+  #rowOf(one, numbers) {
+    const { node, level, begins, leaf, children, below, folded } = one;
+    const turn = isOfUser(node) ? numbers.get(node.entry_id) : undefined;
+    const looks = [level, begins, leaf, children, below, folded, turn].join();
+    const before = this.#rows.get(node.entry_id);
+    if (before?.looks === looks) return before;
+    return { looks, node: entryRow(one, { ...this.place, turn, onfold: () => this.#fold(node.entry_id) }) };
+  }
+
+  /** Draws what has changed. What was seen stays where it was. */
   paint() {
     const { part, node } = this;
     const seen = [...node.querySelectorAll('.entry')].find((one) => one.getBoundingClientRect().bottom > 0);
@@ -189,15 +213,14 @@ class Tree {
       type: 'button', class: 'wide', onclick: (event) => this.#press(event, way),
     }, words);
     const numbers = numbersOf(part.nodes, this.turns);
-    fill(node, part.from > 0 ? more('earlier', 'Earlier entries') : null,
-      foldedRows(rowsOf(part.nodes), this.#folded).map((one) => entryRow(one, {
-        ...this.place, turn: isOfUser(one.node) ? numbers.get(one.node.entry_id) : undefined,
-        onfold: () => this.#fold(one.node.entry_id),
-      })),
+    this.#rows = new Map(foldedRows(rowsOf(part.nodes), this.#folded)
+      .map((one) => [one.node.entry_id, this.#rowOf(one, numbers)]));
+    replaceWith(node, [part.from > 0 ? more('earlier', 'Earlier entries') : null,
+      ...[...this.#rows.values()].map((one) => one.node),
       part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
-      part.next ? more('later', 'Later entries') : null);
+      part.next ? more('later', 'Later entries') : null].filter((one) => one !== null));
     const after = seen && node.querySelector(`[data-entry="${CSS.escape(seen.dataset.entry)}"]`);
-    if (after) window.scrollBy(0, after.getBoundingClientRect().top - before);
+    if (after) settled(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
   }
 }
 
@@ -213,10 +236,9 @@ function stepThroughTurns(turns, current, here) {
 }
 
 /** Shows the entries of a session, at the one that is looked for. */
-async function showTree(body, api, here, session) {
-  const turns = new Turns(api, here.id);
+async function showTree(body, api, here, session, turns) {
   const turn = Number(here.query.turn) || 0;
-  const [current] = await Promise.all([turn > 0 ? turns.find(turn) : here.query.at, turns.until(() => true)]);
+  const current = turn > 0 ? await turns.find(turn) : here.query.at;
   const sought = current ? (await api.entry(here.id, current)).data : null;
   const tree = new Tree(new Part(api, here.id, Math.max(0, (sought?.line ?? 0) - BEFORE)), turns,
     { session, here, api, current });
@@ -231,7 +253,8 @@ async function showTree(body, api, here, session) {
   fill(body, controls, tree.node);
   await tree.draw('later');
   show();
-  tree.node.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });
+  const marked = tree.node.querySelector('[aria-current]');
+  if (marked) settled(() => marked.scrollIntoView({ block: 'center' }));
   if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
   await turns.reach(api, here.id, sought);
   show();
@@ -245,16 +268,8 @@ async function showFound(body, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.search({ q: here.query.q, session_id: here.id }, cursor);
     return { items: data.hits, next: data.cursor };
-  }, (hit) => row({
-    href: link({ ...here, query: { at: hit.id, q: here.query.q } }), text: hit.snippet, id: hit.id,
-    facts: [hit.role ? [foreign(hit.role), ', '] : null, when(hit.created_at)], props: { 'data-found': hit.id },
-  }), () => notice('Nothing found', 'No entry of this session has all of these words.'));
-}
-
-/** What a session without a name is called: the first message of a user. */
-async function firstSaid(api, id) {
-  const { entries } = (await api.tree(id, { limit: 20, preview: true })).data;
-  return sentence(entries.find(isOfUser)?.preview?.text);
+  }, (hit) => hitRow(hit, here, { ...here, query: { at: hit.id, q: here.query.q } }),
+  () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
 /** Shows one session: its entries, what is found in it, or two of its branches. */
@@ -263,15 +278,17 @@ export async function showSession(main, api, here) {
   const { at, q, branches, a, b } = here.query;
   let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
+    const turns = new Turns(api, here.id);
     const { data: session } = await api.session(here.id);
-    const name = session.name ?? await firstSaid(api, here.id);
+    await turns.until(() => true);
+    const name = session.name ?? sentence(turns.all[0]?.preview?.text); // else by the first message of a user
     entitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? foreign(name) : foreign(here.id, { class: 'id' })),
       facts(session, here), tools(here)), body);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
     else if (q && !at) await showFound(body, api, here);
-    else await showTree(body, api, here, session);
+    else await showTree(body, api, here, session, turns);
   } catch (error) {
     if (error.name === 'AbortError') return;
     fill(main, trouble(error, missing));

@@ -3,7 +3,8 @@
 import { el, fill, line } from './dom.js';
 import { go } from './place.js';
 
-const PAGE = 500; // entries of a path that are asked for at once
+const FIRST = 150; // entries of a path that are asked for first
+const PAGE = 500; // and then, at once
 const SHOWN = 60; // turns that have a link of their own, around the current one
 const WORDS = 90; // characters of a message in a link's title
 
@@ -19,7 +20,7 @@ export class Turns {
 
   /** `leaf`: the last entry of the path; undefined: the head. */
   constructor(api, session, leaf) {
-    this.#load = (cursor) => api.path(session, leaf, { limit: PAGE, preview: true, cursor });
+    this.#load = (cursor) => api.path(session, leaf, { limit: cursor ? PAGE : FIRST, preview: true, cursor });
     this.all = []; // the nodes that begin turns
     this.numbers = new Map(); // entry -> number of its turn; 0: before the first
   }

@@ -6,7 +6,7 @@ const WHOLE_MOST = 20000;
 
 export class Versions {
   #api;
-  #id;
+  id;
   #entries = new Map(); // version -> {version, op, length, added, at}
   #lists = new Map(); // version -> what list() gives
   #cards = new Map(); // id -> card, or null where there is none to be read
@@ -15,7 +15,7 @@ export class Versions {
 
   constructor(api, id) {
     this.#api = api;
-    this.#id = id;
+    this.id = id;
   }
 
   /** Loads the newest page of the log; again, to see what has come since. */
@@ -26,9 +26,45 @@ export class Versions {
   }
 
   async #page(cursor) {
-    const { data } = await this.#api.log(this.#id, cursor);
+    const { data } = await this.#api.log(this.id, cursor);
     for (const entry of data.log) this.#entries.set(entry.version, entry);
     this.oldest = Math.min(this.oldest, ...data.log.map((entry) => entry.version));
+  }
+
+  /** What the log says of one version, without the page around it. */
+  async one(version) {
+    if (!this.#entries.has(version)) {
+      const { data } = await this.#api.log(this.id, version + 1, 1);
+      if (data.log[0]?.version !== version) return undefined;
+      this.#entries.set(version, data.log[0]);
+    }
+    return this.#entries.get(version);
+  }
+
+  /** Facts of the box itself: parent_ids, sealed, and others; without its cards. */
+  async facts() {
+    return (await this.#api.box(this.id, { at_length: 0 })).data;
+  }
+
+  /** The last cards of a version, by their ids; missing ones are left out. */
+  async lastIds(version, most) {
+    const { data } = await this.#api.tail(this.id, { at_version: version }, most);
+    return data.map((card) => card.card_id);
+  }
+
+  /** The card that a version ends with, if the version added it and it is loaded. */
+  newestCard(version) {
+    return this.#cards.get(this.#entries.get(version)?.card_ids?.at(-1)) ?? null;
+  }
+
+  /** Loads the log from a version to another, and the card that each of them ends with. */
+  async loadNewestCards(from, to) {
+    const ids = [];
+    for (let version = to; version >= from; version--) {
+      const entry = await this.entry(version);
+      if (entry?.card_ids?.length > 0) ids.push(entry.card_ids.at(-1));
+    }
+    await this.cards(ids);
   }
 
   /** What the log says of a version; undefined if it does not. */
@@ -38,9 +74,9 @@ export class Versions {
     return this.#entries.get(version);
   }
 
-  /** The entries that are loaded, oldest first. */
-  loaded() {
-    return [...this.#entries.values()].sort((a, b) => a.version - b.version);
+  /** What the log says of a version, if that is loaded. */
+  loaded(version) {
+    return this.#entries.get(version);
   }
 
   /** {ids, from, length, box}: the ids from place `from` on; `box` is null of a list that is loaded in part. */
@@ -56,14 +92,14 @@ export class Versions {
   }
 
   async #whole(version) {
-    const { data } = await this.#api.box(this.#id, { at_version: version });
+    const { data } = await this.#api.box(this.id, { at_version: version });
     return { ids: data.card_ids, from: 0, length: data.card_ids.length, box: data };
   }
 
   /** The last cards of a long list; null if some are missing, since then nobody says where the
    * others stand. */
   async #end(version, length) {
-    const { data, headers } = await this.#api.tail(this.#id, { at_version: version });
+    const { data, headers } = await this.#api.tail(this.id, { at_version: version });
     if (headers.get('Cardbox-Missing') !== '0') return null;
     for (const card of data) this.#cards.set(card.card_id, card);
     return { ids: data.map((card) => card.card_id), from: length - data.length, length, box: null };
@@ -85,13 +121,14 @@ export class Versions {
    * the place `at` on. */
   async change(version) {
     const entry = await this.entry(version);
-    if (!entry || version === 1) return { isNew: () => false, removed: [], at: Infinity };
+    const none = { isNew: () => false, removed: [], at: Infinity };
+    if (!entry || version === 1 || entry.op === 'seal') return none;
     if (entry.op === 'append') {
       const from = entry.length - entry.added;
       return { isNew: (place) => place >= from, removed: [], at: from };
     }
     const [before, now] = [await this.list(version - 1), await this.list(version)];
-    return compare(before.ids, now.ids);
+    return before.from > 0 || now.from > 0 ? none : compare(before.ids, now.ids);
   }
 
   /** The version at which the card at this place was put there, by what is loaded of the log, if
@@ -99,6 +136,7 @@ export class Versions {
   putThereBy(place, version) {
     for (let at = version; at >= this.oldest; at--) {
       const entry = this.#entries.get(at);
+      if (entry?.op === 'seal') continue;
       if (entry?.op !== 'append') return null;
       if (place >= entry.length - entry.added) return at;
     }
@@ -108,7 +146,7 @@ export class Versions {
   /** Whether the list of a version is a beginning of the present one, by what is loaded. */
   onlyGrewSince(version) {
     for (let at = this.newest; at > version; at--)
-      if (this.#entries.get(at)?.op !== 'append') return false;
+      if (!['append', 'seal'].includes(this.#entries.get(at)?.op)) return false;
     return true;
   }
 }

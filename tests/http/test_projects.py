@@ -3,6 +3,7 @@
 
 import os
 import sys
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -45,6 +46,17 @@ def test_pages():
         assert server().get(f"/projects?{bad}").status == 422, bad
 
 
+def test_one_project():
+    """Its counts, also of one that has nothing yet."""
+    for place, name in enumerate(NAMES):
+        answer = server().get("/projects/" + urllib.parse.quote(name, safe=""))
+        assert (answer.status, answer.json()) == (200, {"project_id": name, "cards": place + 1, "boxes": 0, "sessions": 0,
+                                                        "tasks": 0, "capped": []}), answer
+    assert server().get("/projects/nothing").json()["cards"] == 0
+    assert server().get("/projects/p-1?limit=1").status == 422
+    assert server().request("DELETE", "/projects/p-1").status == 405
+
+
 def test_what_is_capped():
     load(filled(), *[{"kind": "card", "card_id": f"more-{n}", "content": n} for n in range(1000)], project=NAMES[0])
     assert (page()["projects"][0]["cards"], page()["projects"][0]["capped"]) == (1000, ["cards"])
@@ -78,6 +90,9 @@ def test_who_may():
     assert listed("some", "?cursor=" + beyond)[0] == [("c", 0), ("d", 1)], "a cursor of another token is a place"
     for name in "writer", "reader":
         assert ask(name).status == 403, ask(name)
+    one = {(name, project): ask(name, "/" + project).status for name in ("some", "reader", "writer") for project in ("a", "b")}
+    assert one == {("some", "a"): 200, ("some", "b"): 403, ("reader", "a"): 200, ("reader", "b"): 200, ("writer", "a"): 403,
+                   ("writer", "b"): 403}, one
     assert guarded.get("/projects").status == 401
     guarded.stop()
 

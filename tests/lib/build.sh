@@ -119,7 +119,7 @@ compile() { # BUILD FILE PROGRAM [FLAG...]
     # optimisation.
     # shellcheck disable=SC2046
     "${flags[@]}" -O0 -Itests -o "$3" "$2" "${@:4}" "${own[@]}" $(folder_archives "$1") \
-        $(folder_archives "$1") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid
+        $(folder_archives "$1") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid -lutf8proc
 }
 
 # Each target over its corpus and then for some seconds; a finding is left in the log's folder.

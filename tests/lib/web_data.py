@@ -88,12 +88,16 @@ def in_file(all_rows):
 
 
 @once
+def dsn():
+    return Postgres.shared().database()
+
+
+@once
 def server():
-    dsn = Postgres.shared().database()
-    with_project = ("--dsn", dsn, "--project", "demo")
+    with_project = ("--dsn", dsn(), "--project", "demo")
     for path in (SAMPLE, in_file(rows())):
         cardbox_test.cardbox("import", *with_project, path)
-    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "many", in_file(many()))
+    cardbox_test.cardbox("import", "--dsn", dsn(), "--project", "many", in_file(many()))
     cardbox_test.cardbox("box", "create", *with_project, "--id", BOX, "demo-001-instruction",
                          "demo-002-profile")
     for ids in (["demo-005-thought", "demo-006-call"], ["demo-007-result"], ["not-there"],
@@ -101,7 +105,7 @@ def server():
         cardbox_test.cardbox("box", "append", *with_project, BOX, *ids)
     cardbox_test.cardbox("box", "create", *with_project, "--id", LONG_BOX,
                          *(f"demo-{n:03}" for n in range(300)), "demo-013-thought")
-    made = Server(dsn)
+    made = Server(dsn())
     made.await_ready()
     return made
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The inspector's sessions: the list, the tree of one session, its entries, and forks."""
 
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from browser import no_complaints, page
+from cardbox_test import once
 from web_data import (ENTER, ESCAPE, HOSTILE, entries_shown, in_sight, put_long_session, put_session, rows,
                       server, visit)
 
@@ -28,8 +30,11 @@ def test_sessions():
     assert browser.texts("[data-entry='r'] .time") == ["03:04:05"]
     assert browser.texts("header.top [aria-current]") == ["Sessions"]
     assert browser.run("return document.getElementById('project').value") == "demo"
-    browser.click("[data-entry='b'] [data-do='context']")
-    browser.await_text("1 repair")
+    leaves = browser.run("return [...document.querySelectorAll('.entry [data-do=context]')].map((one) => "
+                         "new URLSearchParams(one.hash.split('?')[1]).get('leaf'))")
+    assert leaves == ["a", "a", "r", "c", "l", "m"], "an answer was made of what is before it"
+    browser.click("[data-entry='r'] [data-do='context']")
+    browser.wait("return document.querySelectorAll('main .cards .card').length === 3")
     assert browser.texts("main .cards .role") == ["user", "assistant", "tool"]
     browser.open("about:blank")
     browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/session/evil%20%3Cb%3E")
@@ -46,7 +51,8 @@ def test_an_entry_in_the_panel():
     browser = visit("/ui/#/demo/session/tree?entry=b")
     browser.wait("return document.querySelector('#panel details')")
     shown = browser.run("return document.querySelector('#panel').innerText")
-    assert "I look" in shown and "→ read_log" in shown and '"entry_id": "b"' in shown, shown
+    assert "I look" in shown and '"entry_id": "b"' in shown, shown
+    assert browser.texts("#panel .call .tool") == ["read_log"]
     browser.click("#panel-close")
     browser.wait("return document.querySelector('#panel').hidden")
     no_complaints(browser)
@@ -92,9 +98,9 @@ def test_what_a_session_is_called():
     browser = visit("/ui/#/demo/session/long")
     browser.wait("return document.querySelectorAll('.entry').length === 500")
     assert "A long one" in browser.texts("h1")[0]
-    assert browser.texts(".facts .id") == ["long", ids[-1]]
+    assert browser.texts(".facts .id") == ["long", "0197…00001299"]
     row = f".entry[data-entry='{ids[7]}'] "
-    assert browser.texts(row + "a .id") == ["0197…00000007"]
+    assert browser.texts(row + "> .id") == ["0197…00000007"]
     assert browser.run("return document.querySelector(arguments[0]).title", row + ".id") == ids[7]
     browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; }")
     browser.type(row + "[data-do=copy]", ENTER)
@@ -104,13 +110,167 @@ def test_what_a_session_is_called():
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
     browser.run("window.scrollTo(0, 0)")
-    browser.click(".facts [data-do=context]")
+    browser.click(".session-tools [data-do=context]")
     browser.await_text("1,299 messages")
     browser = visit("/ui/#/demo/session/of-long")
     browser.wait("return document.querySelector('[data-do=parent]')")
     browser.click("[data-do=parent]")
     browser.wait("return document.querySelector('.facts .id').innerText === 'long'")
     assert browser.run("return location.hash") == "#/demo/session/long"
+    no_complaints(browser)
+
+
+@once
+def put_turns():
+    """A session without a name: nine turns of a question, a call, its result and an answer; after the sixth, the
+    user has also asked something else. The head is the end of the nine."""
+    said = []
+    def add(identifier, parent, message):
+        said.append({"id": identifier, "parentId": parent, "type": "message", "message": message})
+        return identifier
+    def turn(number, parent, mark=""):
+        last = add(f"u{number}{mark}", parent, {"role": "user", "content": f"This is question {number}{mark}. And **more** of it"})
+        last = add(f"c{number}{mark}", last, {"role": "assistant", "content": [
+            {"type": "toolCall", "id": f"k{number}{mark}", "name": "look", "arguments": {"n": number}}]})
+        last = add(f"r{number}{mark}", last, {"role": "toolResult", "toolCallId": f"k{number}{mark}", "content": [
+            {"type": "text", "text": f"found {number}{mark}"}]})
+        return add(f"a{number}{mark}", last, {"role": "assistant", "content": f"Answer {number}{mark}"})
+    last, sixth = None, None
+    for number in range(1, 10):
+        last = turn(number, last)
+        sixth = last if number == 6 else sixth
+    turn(7, sixth, "-other")
+    for method, path, body in (("PUT", "turns", {"dialect": "pi"}), ("POST", "turns/entries", {"entries": said}),
+                               ("PUT", "turns/head", {"entry_id": last})):
+        answer = server().request(method, f"/projects/demo/sessions/{path}", json.dumps(body),
+                                  {"Content-Type": "application/json"})
+        assert answer.status == 200, answer
+
+
+def marked(browser):
+    return browser.wait("return document.querySelector('.entry[aria-current]')?.dataset.entry")
+
+
+def test_turns():
+    """A turn is found by its number; from there one goes to what the model got, to a retry and to where else."""
+    put_turns()
+    browser = visit("/ui/#/demo/session/turns")
+    browser.wait("return document.querySelectorAll('.entry').length === 40")
+    assert browser.texts("h1") == ["This is question 1."]
+    assert browser.run("return document.title").startswith("This is question 1. · demo")
+    assert browser.texts(".turn-links button") == [str(n) for n in range(1, 10)]
+    marks = browser.run("return [...document.querySelectorAll('.entry[data-turn]')].map((one) => "
+                        "one.dataset.entry + ' ' + one.querySelector('.turn-mark').innerText)")
+    assert [f"u{n} turn {n}" for n in range(1, 10)] + ["u7-other turn 7"] == marks, marks
+    browser.click(".turn-links [data-turn='7']")
+    assert marked(browser) == "u7" and in_sight(browser, ".entry[aria-current]")
+    assert browser.texts(".turn-links [aria-current]") == ["7"]
+    elsewhere = browser.run("return document.querySelector('.entry[aria-current] [data-do=elsewhere]').hash")
+    assert elsewhere == "#/demo/search?q=This+is+question+7.+And+**more**+of+it", elsewhere
+    browser.click(".entry[aria-current] [data-do=fork]")
+    browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
+    browser.click("[data-do=confirm]")
+    browser.wait("return document.querySelector('[data-do=parent]')")
+    assert browser.texts(".turn-links button") == [str(n) for n in range(1, 8)]
+    assert browser.run("return [...document.querySelectorAll('.entry')].at(-1).dataset.entry") == "u7"
+    browser = visit("/ui/#/demo/session/turns?turn=8")
+    assert marked(browser) == "u8"
+    browser.run("document.activeElement.blur()")
+    browser.type("body", "\ue014")  # the arrow to the right
+    browser.wait("return document.querySelector('.entry[aria-current]')?.dataset.entry === 'u9'")
+    browser.type(".turns [name=turn]", "2" + ENTER)
+    browser.wait("return document.querySelector('.entry[aria-current]')?.dataset.entry === 'u2'")
+    browser.click(".entry[aria-current] [data-do=context]")
+    browser.wait("return document.querySelectorAll('main .cards .card').length === 5")
+    visit("/ui/#/demo/session/turns?turn=12").await_text("no turn 12 on the path to the head: it has 9")
+    no_complaints(browser)
+
+
+def test_turns_of_a_long_session():
+    """Their numbers are known also where the beginning is not shown."""
+    ids = put_long_session()
+    browser = visit(f"/ui/#/demo/session/long?at={ids[1015]}")
+    browser.wait("return document.querySelector('.turn-links [aria-current]')")
+    assert browser.texts(".turn-links [aria-current]") == ["1015"]
+    assert browser.texts(".entry[aria-current] .turn-mark") == ["turn 1015"]
+    visit("/ui/#/demo/session/long?turn=1200")
+    assert marked(browser) == ids[1200] and browser.texts(".turn-links [aria-current]") == ["1200"]
+    assert len(browser.texts(".turn-links button")) == 60
+    no_complaints(browser)
+
+
+def test_two_branches():
+    put_turns()
+    browser = visit("/ui/#/demo/session/turns")
+    browser.wait("return document.querySelector('[data-do=branches]')")
+    browser.click("[data-do=branches]")
+    rows = lambda name: browser.run("return [...document.querySelectorAll(`[data-branch=${arguments[0]}] .entry`)]"
+                                    ".map((one) => one.dataset.entry)", name)
+    browser.wait("return document.querySelectorAll('.branch').length === 3")
+    assert rows("common") == ["a5", "u6", "c6", "r6", "a6"]
+    assert rows("a") == [f"{kind}{n}" for n in (7, 8, 9) for kind in "ucra"]
+    assert rows("b") == [f"{kind}7-other" for kind in "ucra"]
+    tops = lambda: browser.run("return ['a', 'b'].map((name) => "
+                               "document.querySelector(`[data-branch=${name}]`).getBoundingClientRect().top)")
+    assert tops()[0] == tops()[1], "side by side"
+    browser.click("[data-branch=common] .wide")
+    browser.wait("return document.querySelectorAll('[data-branch=common] .entry').length === 24")
+    assert rows("common")[:5] == ["u1", "c1", "r1", "a1", "u2"] and not browser.texts("[data-branch=common] .wide")
+    browser.run("const b = document.querySelector('select[name=b]'); b.value = 'a9'; b.dispatchEvent(new Event('change'))")
+    browser.wait("return document.querySelector('[data-branch=b]')?.innerText.includes('It ends there.')")
+    assert rows("a") == []
+    with browser.narrow():
+        visit("/ui/#/demo/session/turns?a=a7-other&b=a9")
+        browser.wait("return document.querySelectorAll('.branch').length === 3")
+        assert tops()[0] < tops()[1], "below each other"
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+    put_session()
+    visit("/ui/#/demo/session/evil%20%3Cb%3E?branches=all").await_text("This session has one branch so far")
+    visit("/ui/#/demo/session/turns?a=a9&b=nothing").await_text("No such entry")
+    assert all("404" in one for one in browser.complaints())
+
+
+def test_many_entries_of_branches():
+    """Those of a long branch come page by page."""
+    ids = put_long_session()
+    for path, body in (("entries", {"entries": [{"id": "aside", "parentId": ids[9], "type": "message",
+                                                 "message": {"role": "user", "content": "aside"}}]}),
+                       ("head", {"entry_id": ids[-1]})):
+        answer = server().request("POST" if path == "entries" else "PUT", f"/projects/demo/sessions/of-long/{path}",
+                                  json.dumps(body), {"Content-Type": "application/json"})
+        assert answer.status == 200, answer
+    browser = visit("/ui/#/demo/session/of-long?branches=all")
+    browser.wait("return document.querySelectorAll('.branch').length === 3")
+    rows = "return [...document.querySelectorAll('[data-branch=a] .entry')].map((one) => one.dataset.entry)"
+    assert browser.run(rows) == ids[10:110]
+    browser.click("[data-branch=a] .wide")
+    browser.wait("return document.querySelectorAll('[data-branch=a] .entry').length === 200")
+    assert browser.run(rows) == ids[10:210]
+    assert "1,290 entries" in browser.texts("[data-branch=a] h2")[0]
+    no_complaints(browser)
+
+
+def test_search_within_a_session():
+    """Hits are marked, and each leads to its entry among the others."""
+    put_turns()
+    browser = visit("/ui/#/demo/session/turns")
+    browser.wait("return document.querySelector('.in-session [name=q]')")
+    browser.run("window.real = fetch; window.fetch = async (url, how) => {"
+                "if (!url.pathname.endsWith('/search')) return real(url, how);"
+                "window.asked = [...url.searchParams].sort().join(); return new Response(JSON.stringify({hits: [{kind: 'entry', "
+                "id: 'u4', session_id: 'turns', role: 'user', created_at: '2026-01-01T00:00:00Z', snippet: 'Question <b>4', "
+                "offsets: [[0, 8]]}], cursor: null})); }")
+    browser.type(".in-session [name=q]", "question 4" + ENTER)
+    browser.wait("return document.querySelector('[data-hit=u4] mark')")
+    assert browser.run("return asked") == "q,question 4,session_id,turns"
+    assert browser.texts("[data-hit=u4] mark") == ["Question"]
+    browser.click("[data-hit=u4] .whole")
+    assert marked(browser) == "u4" and browser.texts(".turn-links [aria-current]") == ["4"]
+    browser.run("window.scrollTo(0, 0)")
+    browser.click("[data-do=found]")
+    browser.wait("return document.querySelector('[data-hit=u4]')")
+    browser.click("[data-do=tree]")
+    browser.wait("return document.querySelectorAll('.entry').length === 40")
     no_complaints(browser)
 
 

@@ -65,6 +65,30 @@ void table_add(table *t, slice text, term_style style)
     cell->columns = term_columns(shown);
 }
 
+/* Returns the length in bytes of the first `characters` characters of a text, or of the whole text
+ * if it is shorter. */
+static size_t bytes_of(slice text, size_t characters)
+{
+    size_t at = 0;
+
+    while (at < text.len && characters-- > 0)
+        at += slice_utf8_step((slice){text.ptr + at, text.len - at});
+    return at;
+}
+
+void table_highlight(table *t, size_t from, size_t to)
+{
+    table_cell *cell = &t->cells[t->count - 1];
+    slice shown = {buf_str(&t->text) + cell->offset, cell->length};
+
+    t->marks =
+        arena_more(&t->memory, t->marks, t->mark_count, &t->mark_capacity, sizeof(*t->marks));
+    cli_check_memory(t->marks != NULL);
+    if (cell->mark_count++ == 0)
+        cell->first_mark = t->mark_count;
+    t->marks[t->mark_count++] = (table_mark){bytes_of(shown, from), bytes_of(shown, to)};
+}
+
 void table_text(table *t, const char *text)
 {
     table_add(t, slice_of(text), STYLE_PLAIN);
@@ -174,9 +198,32 @@ static void shrink(layout *l, const table *t, int available)
     }
 }
 
-static void print_cell(FILE *out, const layout *l, slice text, const table_cell *cell, int width,
-                       table_kind kind, bool last)
+static void print_styled(FILE *out, slice text, size_t from, size_t to, term_style style)
 {
+    to = to < text.len ? to : text.len;
+    if (from < to)
+        fprintf(out, "%s%.*s%s", term_on(style), (int)(to - from), text.ptr + from,
+                term_off(style));
+}
+
+/* Prints the text of a cell, which may have been cut, with its marks. */
+static void print_marked(FILE *out, const table *t, const table_cell *cell, slice text)
+{
+    const table_mark *marks = t->marks + cell->first_mark;
+    size_t at = 0;
+
+    for (size_t i = 0; i < cell->mark_count; i++) {
+        print_styled(out, text, at, marks[i].from, cell->style);
+        print_styled(out, text, marks[i].from, marks[i].to, STYLE_MATCH);
+        at = marks[i].to;
+    }
+    print_styled(out, text, at, text.len, cell->style);
+}
+
+static void print_cell(FILE *out, const layout *l, const table *t, const table_cell *cell,
+                       int width, table_kind kind, bool last)
+{
+    slice text = {buf_str(&t->text) + cell->offset, cell->length};
     bool is_right = kind == TABLE_RIGHT || kind == TABLE_SPARE_RIGHT;
     const char *cut = "";
     slice end = SLICE("");
@@ -192,8 +239,9 @@ static void print_cell(FILE *out, const layout *l, slice text, const table_cell 
         width = columns;
     if (is_right)
         fprintf(out, "%*s", width - columns, "");
-    fprintf(out, "%s%.*s%s%.*s%s", term_on(cell->style), (int)text.len, text.ptr, cut, (int)end.len,
-            end.ptr, term_off(cell->style));
+    print_marked(out, t, cell, text);
+    print_styled(out, slice_of(cut), 0, SIZE_MAX, cell->style);
+    print_styled(out, end, 0, SIZE_MAX, cell->style);
     if (!is_right && !last)
         fprintf(out, "%*s", width - columns, "");
 }
@@ -221,12 +269,10 @@ static void print_row(FILE *out, const layout *l, const table *t, const table_ce
     while (last > 0 && (l->widths[last - 1] == 0 || cells[last - 1].columns == 0))
         last--;
     for (size_t c = 0; c < last; c++) {
-        slice text = {buf_str(&t->text) + cells[c].offset, cells[c].length};
-
         if (l->widths[c] == 0)
             continue;
         fprintf(out, "%*s", space, "");
-        print_cell(out, l, text, &cells[c], width_in_row(l, t, cells, c), t->columns[c].kind,
+        print_cell(out, l, t, &cells[c], width_in_row(l, t, cells, c), t->columns[c].kind,
                    c + 1 == last);
         space = GAP;
     }

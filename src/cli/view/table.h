@@ -37,7 +37,13 @@ typedef struct table_cell {
     size_t length;
     int columns;
     term_style style;
+    size_t first_mark, mark_count; /* the cell's elements of table.marks */
 } table_cell;
+
+/* A part of a cell's text that is printed in another style: bytes [from, to). */
+typedef struct table_mark {
+    size_t from, to;
+} table_mark;
 
 typedef struct table {
     const table_column *columns;
@@ -45,6 +51,8 @@ typedef struct table {
     buf text;
     table_cell *cells;
     size_t count, capacity;
+    table_mark *marks;
+    size_t mark_count, mark_capacity;
     arena memory;
 } table;
 
@@ -56,6 +64,10 @@ void table_free(table *t);
 void table_add(table *t, slice text, term_style style);
 void table_text(table *t, const char *text); /* `text` may be NULL */
 void table_int(table *t, int64_t number);
+
+/* Highlights the characters [from, to), counted as code points from 0, of the cell that was added
+ * last. The marks of a cell are ascending and do not overlap. */
+void table_highlight(table *t, size_t from, size_t to);
 
 /* Adds a row with a name and a value, unless the value is NULL or "". */
 void table_fact(table *t, const char *name, const char *value, term_style style);

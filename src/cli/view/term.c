@@ -36,7 +36,7 @@ const char *term_on(term_style style)
     static const char *const sequences[] = {
         [STYLE_PLAIN] = "",           [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",
         [STYLE_RED] = "\033[31m",     [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m",
-        [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+        [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",  [STYLE_MATCH] = "\033[1;31m",
     };
 
     return in_colour() ? sequences[style] : "";

@@ -18,7 +18,8 @@ typedef enum term_style {
     STYLE_GREEN,
     STYLE_YELLOW,
     STYLE_MAGENTA,
-    STYLE_CYAN
+    STYLE_CYAN,
+    STYLE_MATCH /* words that a search has found: bold and red */
 } term_style;
 
 /* Returns the width of the terminal if stdout is one, else 0. */

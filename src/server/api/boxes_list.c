@@ -7,8 +7,8 @@
 void handle_boxes_list(request *r)
 {
     box_list *list = handler_ability_plan(r, "box:list");
-    if (list == NULL || !page_read_with_preview(r, &list->limit, &list->from, &list->preview,
-                                                list_cursor_read_box))
+    if (list == NULL ||
+        !page_read_with_preview(r, &list->limit, &list->from, &list->preview, list_cursor_read_box))
         return;
     list->tenant = request_tenant(r);
     handler_run_ability(r);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include "base/clock.h"
 #include "cardbox/version.h"
 #include "server/api/handlers.h"
 #include "server/response/http_error.h"
@@ -224,6 +225,18 @@ static double cpu_seconds(const metric_source *of)
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
+static double search_waiting(const metric_source *of)
+{
+    return (double)atomic_load(&of->server->search.waiting);
+}
+
+static double search_oldest(const metric_source *of)
+{
+    int64_t queued = atomic_load(&of->server->search.oldest_micros);
+    double age = (double)(clock_wall_micros() - queued) / US_PER_S;
+    return queued == 0 || age < 0 ? 0 : age;
+}
+
 /* --- the table --- */
 
 #define TALLY(name, type, member, help)                                                            \
@@ -285,6 +298,10 @@ static const metric METRICS[] = {
           "Reads that a standby of --standby-dsn has answered."),
     TALLY("cardbox_standby_fallback_total", "counter", standby_passed,
           "Reads that were sent to the primary and not to a standby of --standby-dsn."),
+    VALUE("cardbox_search_queue_length", "gauge", search_waiting,
+          "Changes of documents that wait to be indexed for the search, at most 100000."),
+    VALUE("cardbox_search_queue_age_seconds", "gauge", search_oldest,
+          "Age of the oldest change that waits to be indexed for the search."),
     VALUE("cardbox_loops", "gauge", loops, "Event loops."),
     VALUE("process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),

@@ -9,8 +9,8 @@
 void handle_sessions_list(request *r)
 {
     session_list *list = handler_ability_plan(r, "session:list");
-    if (list != NULL && page_read_with_preview(r, &list->limit, &list->from, &list->preview,
-                                               list_cursor_read))
+    if (list != NULL &&
+        page_read_with_preview(r, &list->limit, &list->from, &list->preview, list_cursor_read))
         handler_run_ability(r);
 }
 

@@ -1,6 +1,6 @@
 /*
- * background.h: the threads beside the loops that repeat a task: auth_watcher, gc_thread and
- * notifier. Each has a database connection with short timeouts, since the server waits for the
+ * background.h: the threads beside the loops that repeat a task: auth_watcher, gc_thread,
+ * notifier and search_indexer. Each has a database connection with short timeouts, since the server waits for the
  * threads when it stops.
  */
 #ifndef SERVER_BACKGROUND_H
@@ -43,8 +43,8 @@ cardbox_status background_db_open_when_served(cardbox **db, server_state *server
 /* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Closes a thread's connection if slots are scarce. gc_thread and notifier call this after their
- * work. */
+/* Closes a thread's connection if slots are scarce. gc_thread, notifier and
+ * search_indexer call this after their work. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */
@@ -76,5 +76,9 @@ notifier *notifier_start(server_state *server);
 /* Requests a notification for a project that has new work. Any thread may call this. `n` may be
  * NULL. */
 void notifier_add(notifier *n, slice tenant);
+
+/* Starts the thread that indexes cards, messages and entries for the search. Each server of a
+ * database may run such a thread: only one of them indexes at a time. */
+void *search_indexer_start(server_state *server);
 
 #endif

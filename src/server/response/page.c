@@ -13,7 +13,7 @@ bool page_bad_cursor(request *r)
     if (r->memory.failed)
         return http_error_send_no_memory(r);
     return handler_refuse(r, "query", "cursor", "value_error",
-                          "Input should be the next_cursor of a page");
+                          "Input should be the cursor of a page");
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,

@@ -1,0 +1,25 @@
+-- search_content: returns what can be found under an id: a live card, a message of a task, or an entry of a session. Contents are cut after the characters that the tokeniser reads (SEARCH_TEXT_CHARS in
+-- src/model/search/search.h). PostgreSQL inlines the function.
+--   states  States of the session in which its entries can be found.
+--   queued  When the id was queued. The time of an entry is this time, or that of the session's last change if that is
+--           earlier. The caller replaces it by the entry's own timestamp.
+CREATE OR REPLACE FUNCTION cardbox.search_content(tenant text, session text, id text, states text[], queued timestamptz)
+RETURNS TABLE (kind text, task_id text, type text, role text, created_at timestamptz, content text, tool_calls text)
+LANGUAGE sql STABLE
+AS $$
+    SELECT CASE WHEN m.task_id IS NULL THEN 'card' ELSE 'message' END, m.task_id, c.metadata ->> 'type',
+           coalesce(m.role, c.metadata ->> 'role'),
+           CASE WHEN m.ts BETWEEN -62135596800000 AND 253402300799999
+                THEN timestamptz 'epoch' + m.ts * interval '1 millisecond' ELSE c.created_at END,
+           left(c.content::text, 65536), left(c.tool_calls::text, 65536)
+      FROM cardbox.cards c
+      LEFT JOIN LATERAL (SELECT x.task_id, x.role, x.ts FROM cardbox.messages x
+                          WHERE x.tenant_id = tenant AND x.message_id = id) AS m ON true
+     WHERE session = '' AND c.tenant_id = tenant AND c.card_id = id
+       AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
+    UNION ALL
+    SELECT 'entry', NULL, e.type, e.role, least(queued, s.updated_at), left(e.content::text, 65536), NULL
+      FROM cardbox.sessions s
+     CROSS JOIN LATERAL cardbox.find_entry(tenant, session, id) AS e
+     WHERE s.tenant_id = tenant AND s.session_id = session AND s.state = ANY (states) AND e.content IS NOT NULL
+$$;

@@ -1,0 +1,51 @@
+-- search_take: removes rows from the queue of the search, and returns what is stored now under their ids. If `kind` is
+-- NULL, nothing can be found under the id any more. The caller writes the documents in the same transaction, with the
+-- statement search_store. If the transaction fails, the rows are back in the queue.
+--   last      The last tenant of the previous call; '': none.
+--   max_rows  Maximum number of rows to remove.
+--
+-- Only one transaction at a time takes rows: otherwise an earlier content could be indexed last. While another
+-- transaction does, the function returns no row.
+--
+-- Tenants take turns: each of up to 32 tenants gets an equal share of the rows. Half of a share are a tenant's oldest
+-- rows and half its newest, so new documents are found soon although many older ones wait. With `=` instead of BETWEEN,
+-- PostgreSQL would not scan the index backward (test_search_index.py test_new_documents_overtake_a_backlog).
+CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    tenants text[];
+    share   bigint;
+BEGIN
+    IF NOT cardbox.try_lock_row('search') THEN
+        RETURN;
+    END IF;
+    tenants := cardbox.search_tenants(last, least(max_rows, 32));
+    IF tenants = '{}' THEN
+        RETURN;
+    END IF;
+    share := max_rows / cardinality(tenants);
+    RETURN QUERY
+        WITH taken AS ( -- by ctid, because a row has no key; no other transaction removes or changes rows
+            DELETE FROM cardbox.search_queue q
+             WHERE q.ctid = ANY (ARRAY (
+                    SELECT x.tid FROM unnest(tenants) AS t(id)
+                     CROSS JOIN LATERAL (
+                            (SELECT o.ctid AS tid FROM cardbox.search_queue o
+                              WHERE o.tenant_id BETWEEN t.id AND t.id ORDER BY o.tenant_id LIMIT (share + 1) / 2)
+                            UNION ALL
+                            (SELECT w.ctid FROM cardbox.search_queue w
+                              WHERE w.tenant_id BETWEEN t.id AND t.id ORDER BY w.tenant_id DESC LIMIT share / 2)) AS x))
+            RETURNING q.tenant_id, q.session_id, q.id, q.at
+        ), queued AS (
+            SELECT k.tenant_id, k.session_id, k.id, min(k.at) AS at FROM taken k
+             GROUP BY k.tenant_id, k.session_id, k.id
+        )
+        SELECT k.tenant_id, k.session_id, k.id, k.at, d.*
+          FROM queued k
+          LEFT JOIN LATERAL cardbox.search_content(
+               k.tenant_id, k.session_id, k.id, '{live,restoring}', k.at) AS d ON true
+         ORDER BY k.tenant_id;
+END
+$$;

@@ -1,0 +1,96 @@
+/*
+ * search_indexer.c: the thread that indexes for the search what writers have queued. It polls the
+ * queue, because a NOTIFY of each writer would serialise their commits. If several servers share a
+ * database, one of them indexes at a time, and another goes on when it ends.
+ */
+#include <inttypes.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/background/background.h"
+#include "server/response/failure_log.h"
+#include "store/search/search_index.h"
+
+enum {
+    POLL_MS = 700,     /* a document waits for one poll: together with its batch less than a second */
+    BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
+    TIMEOUT_MS = 15000,
+    RETRY_MS = 1000,
+    RETRY_MOST_MS = 60000
+};
+
+typedef struct search_thread {
+    background base;
+    search_indexer indexer;
+    unsigned failures;  /* since the last success */
+    int64_t backlog_ms; /* when the queue is counted next */
+    int64_t newest;     /* when the newest document of the last batch was queued */
+} search_thread;
+
+static void warn_failed(const search_thread *s, const cardbox_error *err)
+{
+    char why[LOG_QUOTE_SIZE];
+    background_db_report(s->base.server, SLOTS_BACKGROUND, err);
+    if (err->status != CARDBOX_UNAVAILABLE)
+        log_warn("search_failed", "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
+}
+
+static cardbox_status count_backlog(search_thread *s, search_backlog *backlog, cardbox_error *err)
+{
+    search_metrics *metrics = &s->base.server->search;
+    cardbox_status status = search_backlog_get(backlog, s->base.db, err);
+    s->backlog_ms = clock_ms() + BACKLOG_MS;
+    if (status == CARDBOX_OK) {
+        atomic_store(&metrics->waiting, backlog->waiting);
+        atomic_store(&metrics->oldest_micros, backlog->oldest_micros);
+    }
+    return status;
+}
+
+/* Returns the pause after a batch. While documents are written faster than they are indexed, the
+ * thread pauses for as long as it works, so that writers keep most of the database's time. */
+static int64_t pause_after(search_thread *s, const search_batch *batch, int64_t work_ms)
+{
+    bool is_growing = batch->newest_micros > s->newest && batch->is_full;
+    s->newest = batch->newest_micros;
+    return is_growing ? work_ms : 0;
+}
+
+static int64_t fail(search_thread *s, const cardbox_error *err)
+{
+    warn_failed(s, err);
+    return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
+}
+
+static int64_t index_documents(void *arg)
+{
+    search_thread *s = arg;
+    search_batch batch;
+    search_backlog backlog = {.waiting = 1};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
+                                       TIMEOUT_MS) != CARDBOX_OK)
+        return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS / 8);
+    if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
+        return fail(s, &err);
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    if (backlog.waiting == 0 || s->base.db == NULL) {
+        s->backlog_ms = 0;
+        return POLL_MS;
+    }
+    int64_t began_ms = clock_ms();
+    if (search_index_batch(&batch, &s->indexer, s->base.db, &err) != CARDBOX_OK)
+        return fail(s, &err);
+    s->failures = 0;
+    if (batch.skipped)
+        log_warn("search_skipped", "project=%s id=%s reason=\"the document can't be indexed\"",
+                 log_quoted(slice_of(batch.tenant)), log_quoted(slice_of(batch.id)));
+    if (batch.rows > 0)
+        return pause_after(s, &batch, clock_ms() - began_ms);
+    s->backlog_ms = 0;
+    return POLL_MS;
+}
+
+void *search_indexer_start(server_state *server)
+{
+    return background_start(background_new(sizeof(search_thread), server), index_documents);
+}

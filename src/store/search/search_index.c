@@ -1,0 +1,246 @@
+/*
+ * search_index.c: one batch of indexing: takes rows from the queue, splits their texts into terms,
+ * and writes the documents, in one transaction.
+ */
+#include "store/search/search_index.h"
+
+#include "base/errors.h"
+#include "base/isotime.h"
+#include "store/client/client.h"
+#include "store/search/search_terms.h"
+
+enum {
+    BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
+    SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
+    /* a document after this number of terms is left to a later batch */
+    TERMS_MOST = 100000,
+    TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */
+};
+
+/* Columns of search_take. */
+enum {
+    COL_TENANT,
+    COL_SESSION,
+    COL_ID,
+    COL_QUEUED,
+    COL_KIND,
+    COL_TASK,
+    COL_TYPE,
+    COL_ROLE,
+    COL_CREATED,
+    COL_CONTENT,
+    COL_TOOL_CALLS
+};
+
+typedef struct document {
+    slice tenant, session_id, id, kind, task_id;
+    int64_t created_micros, queued_micros;
+    slice signature;
+    int64_t terms_before, terms_end; /* indexes in the terms of the batch; end -1: queued again */
+} document;
+
+typedef struct batch {
+    document documents[BATCH];
+    size_t count;
+    buf terms;        /* int64_t of all documents */
+    arena signatures; /* of all documents */
+    buf text;         /* of one document */
+    arena memory;     /* for one document */
+} batch;
+
+/* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
+ * is none. The JSON may be cut anywhere. */
+static slice timestamp_of(slice json)
+{
+    int depth = 0;
+    char before = '\0'; /* the last character that is not white space and not in a string */
+    bool is_named = false;
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.ptr[i];
+        size_t from = i + 1;
+        if (c == '"') {
+            for (i = from; i < json.len && json.ptr[i] != '"'; i++)
+                i += json.ptr[i] == '\\';
+            if (i >= json.len)
+                break;
+            slice inside = {json.ptr + from, i - from};
+            if (depth == 1 && is_named && before == ':')
+                return inside;
+            is_named = depth == 1 && slice_equal(inside, SLICE("timestamp"));
+        }
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+            before = c;
+    }
+    return (slice){"", 0};
+}
+
+/* The time of an entry is its own timestamp, if it has a valid one. */
+static int64_t created_micros(const store_rows *rows, int row, const document *d)
+{
+    isotime time;
+    if (d->session_id.len > 0 &&
+        isotime_parse(timestamp_of(rows_text(rows, row, COL_CONTENT)), &time))
+        return isotime_to_micros(&time);
+    return rows_micros(rows, row, COL_CREATED);
+}
+
+static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
+{
+    size_t count = 0;
+    bool is_entry = d->session_id.len > 0;
+    const search_facts facts = {d->kind, rows_text(rows, row, COL_TYPE),
+                                rows_text(rows, row, COL_ROLE),
+                                is_entry ? d->session_id : (slice){NULL, 0}, d->task_id};
+    buf_reset(&b->text, SEARCH_DOCUMENT_BYTES);
+    search_text(&b->text, rows_text(rows, row, COL_CONTENT));
+    search_text(&b->text, rows_text(rows, row, COL_TOOL_CALLS));
+    const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
+    int64_t *terms =
+        words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
+    if (terms != NULL) {
+        buf_add(&b->terms, terms, count * sizeof(terms[0]));
+        d->signature = search_signature(terms, count, &b->signatures);
+    }
+    arena_reset(&b->memory);
+    return terms != NULL && !b->signatures.failed && buf_ok(&b->text) && buf_ok(&b->terms);
+}
+
+static bool read_documents(batch *b, const store_rows *rows)
+{
+    for (int row = 0; row < rows_count(rows) && row < BATCH; row++) {
+        document *d = &b->documents[b->count++];
+        *d = (document){
+            .tenant = rows_text(rows, row, COL_TENANT),
+            .session_id = rows_text(rows, row, COL_SESSION),
+            .id = rows_text(rows, row, COL_ID),
+            .kind = rows_text(rows, row, COL_KIND),
+            .task_id = rows_text(rows, row, COL_TASK),
+            .queued_micros = rows_micros(rows, row, COL_QUEUED),
+            .terms_before = (int64_t)(b->terms.len / sizeof(int64_t)),
+        };
+        if (d->terms_before > TERMS_MOST) {
+            d->terms_end = -1;
+            continue;
+        }
+        if (d->kind.ptr != NULL) {
+            d->created_micros = created_micros(rows, row, d);
+            if (!add_terms(b, rows, row, d))
+                return false;
+        }
+        d->terms_end = (int64_t)(b->terms.len / sizeof(int64_t));
+    }
+    return true;
+}
+
+static void put_documents(params *p, const batch *b)
+{
+    const document *d = b->documents;
+    params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, tenant));
+    params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, session_id));
+    params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, id));
+    params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, kind));
+    params_column(p, PARAMS_TEXT, d, b->count, PARAMS_FIELD(document, task_id));
+    params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, created_micros));
+    params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, queued_micros));
+    params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_before));
+    params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_end));
+    params_column(p, PARAMS_BYTEA, d, b->count, PARAMS_FIELD(document, signature));
+    params_column(p, PARAMS_INT8, b->terms.data, b->terms.len / sizeof(int64_t), sizeof(int64_t),
+                  0);
+}
+
+static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardbox_error *err)
+{
+    params p = PARAMS_INIT;
+    batch b = {.terms = BUF_INIT(TERM_BYTES), .text = BUF_INIT(SEARCH_DOCUMENT_BYTES)};
+    bool ok = read_documents(&b, rows);
+    if (ok)
+        put_documents(&p, &b);
+    buf_free(&b.terms);
+    buf_free(&b.text);
+    arena_reset(&b.memory);
+    arena_reset(&b.signatures);
+    if (!ok)
+        return error_nomem(err);
+    return client_run(tx, STATEMENT_search_store, &p, RUN_ONCE, NULL, err);
+}
+
+static void note_rows(search_batch *out, search_indexer *indexer, const store_rows *rows)
+{
+    out->rows = rows_count(rows);
+    for (int row = 0; row < rows_count(rows); row++) {
+        int64_t queued = rows_micros(rows, row, COL_QUEUED);
+        if (row == 0 || queued < out->oldest_micros)
+            out->oldest_micros = queued;
+        if (row == 0 || queued > out->newest_micros)
+            out->newest_micros = queued;
+    }
+    if (out->rows == 0)
+        return;
+    int last = rows_count(rows) - 1;
+    rows_copy_text(indexer->last, sizeof(indexer->last), rows, last, COL_TENANT);
+    rows_copy_text(out->tenant, sizeof(out->tenant), rows, last, COL_TENANT);
+    rows_copy_text(out->id, sizeof(out->id), rows, last, COL_ID);
+}
+
+/* Takes up to `most` rows from the queue. `stores`: their documents are written too. */
+static cardbox_status run_batch(search_batch *out, search_indexer *indexer, cardbox *db,
+                                int64_t most, bool stores, cardbox_error *err)
+{
+    cardbox *tx = NULL;
+    store_rows *rows = NULL;
+    params p = PARAMS_INIT;
+    cardbox_status status = cardbox_begin(&tx, db, err);
+    params_cstr(&p, indexer->last);
+    params_int8(&p, most);
+    if (status == CARDBOX_OK)
+        status = client_run(tx, STATEMENT_search_take, &p, RUN_ONCE, &rows, err);
+    else
+        params_free(&p);
+    if (status == CARDBOX_OK && rows_count(rows) > 0)
+        note_rows(out, indexer, rows);
+    if (status == CARDBOX_OK && stores && rows_count(rows) > 0)
+        status = store_documents(rows, tx, err);
+    out->is_full = out->rows >= most / 2;
+    if (status == CARDBOX_OK)
+        status = cardbox_commit(tx, err);
+    else
+        cardbox_rollback(tx);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status search_index_batch(search_batch *out, search_indexer *indexer, cardbox *db,
+                                  cardbox_error *err)
+{
+    bool single = indexer->singles > 0;
+    search_indexer before = *indexer;
+    *out = (search_batch){.rows = 0};
+    cardbox_status status = run_batch(out, indexer, db, single ? 1 : BATCH, true, err);
+    indexer->singles = single ? indexer->singles - 1 : 0;
+    if (status == CARDBOX_OK || status == CARDBOX_UNAVAILABLE || status == CARDBOX_BUSY)
+        return status;
+    *indexer = before;
+    indexer->singles = SINGLES;
+    if (!single || out->rows == 0)
+        return status;
+    status = run_batch(out, indexer, db, 1, false, NULL);
+    out->skipped = status == CARDBOX_OK && out->rows > 0;
+    return status;
+}
+
+cardbox_status search_backlog_get(search_backlog *out, cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p = PARAMS_INIT;
+    *out = (search_backlog){.waiting = 0};
+    params_int8(&p, SEARCH_BACKLOG_MAX);
+    cardbox_status status = client_run(db, STATEMENT_search_backlog, &p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK) {
+        out->waiting = rows_int8(rows, 0, 0);
+        out->oldest_micros = rows_null(rows, 0, 1) ? 0 : rows_micros(rows, 0, 1);
+    }
+    rows_free(rows);
+    return status;
+}

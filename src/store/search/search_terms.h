@@ -1,0 +1,32 @@
+/*
+ * search_terms.h: the terms of documents and of searches: those of their words, and those of
+ * filters such as the role.
+ */
+#ifndef STORE_SEARCH_TERMS_H
+#define STORE_SEARCH_TERMS_H
+
+#include "model/search/search.h"
+
+/* Maximum bytes of the text of a document: its content and its tool calls, of SEARCH_TEXT_CHARS
+ * characters each, and a line feed for each. */
+enum { SEARCH_DOCUMENT_BYTES = 2 * (4 * SEARCH_TEXT_CHARS + 1) };
+
+/* A document's signature has two bits of each of its terms: the bits whose numbers are the lowest
+ * ten bits of the term and the next ten. Bit 0 is the highest bit of byte 0. So a document without
+ * one of the bits of a term lacks the term, and a search need not read its terms. */
+enum { SEARCH_SIGNATURE_BYTES = 128 };
+
+/* Returns the signature of terms; ptr NULL: `memory` has failed. */
+slice search_signature(const int64_t *terms, size_t count, arena *memory);
+
+/* The values of the filters of a document, or of a search; ptr NULL: none. */
+typedef struct search_facts {
+    slice kind, type, role, session_id, task_id;
+} search_facts;
+
+/* Returns the terms of words and those of the facts together, sorted and unique. `count` is the
+ * number of `terms`, and then that of the result. NULL: `memory` has failed. */
+int64_t *search_terms_join(size_t *count, slice tenant, const int64_t *terms,
+                           const search_facts *facts, arena *memory);
+
+#endif

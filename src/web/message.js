@@ -1,0 +1,42 @@
+// message.js: a message that one writes oneself: its fields in a dialog, and how it becomes the last
+// card of a box, once, however often one tries.
+import { el } from './dom.js';
+
+const ROLES = ['user', 'assistant', 'system'];
+
+/** An id that no other card has. Pages that are not loaded by TLS have no crypto.randomUUID. */
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `message-${Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The card of a message. */
+export const messageCard = (id, role, text) =>
+  ({ card_id: id, content: { __type__: 'TextContent', text }, metadata: { role, type: 'message' } });
+
+export class Message {
+  #sent = ''; // the role and the text of the card with this id
+  #id = newId();
+
+  /** `label` of the text; without `isOptional` it must not be empty. */
+  constructor(label, isOptional) {
+    this.role = el('select', { name: 'role' }, ROLES.map((one) => el('option', {}, one)));
+    this.text = el('textarea', { name: 'text', rows: 5, required: !isOptional, autofocus: true, dir: 'auto' });
+    this.fields = el('div', { class: 'message-fields' }, el('label', {}, 'Role', this.role),
+      el('label', {}, label, this.text));
+  }
+
+  get isEmpty() {
+    return this.text.value.trim() === '';
+  }
+
+  /** Writes the card, then appends it to the box if the box is at `version`. A second try with the
+   * same words adds nothing that the first one has added. */
+  async append(api, box, version) {
+    const words = JSON.stringify([box, this.role.value, this.text.value]);
+    if (this.#sent !== '' && this.#sent !== words) this.#id = newId();
+    this.#sent = words;
+    await api.addCard(messageCard(this.#id, this.role.value, this.text.value));
+    return (await api.append(box, { card_ids: [this.#id], expected_version: version }, this.#id)).data;
+  }
+}

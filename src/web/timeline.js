@@ -1,0 +1,147 @@
+// timeline.js: the slider over the versions of a box and of its parents, with a mark for each version
+// around the present one, and the turns as a list. Knows the history, and no page.
+import { cardText } from './card.js';
+import { count, el, fill, foreign, sentence, shortId } from './dom.js';
+import { when } from './time.js';
+
+const MARKS = 120; // versions that have a mark: those around the present one
+const WORDS = { append: 'appended', create: 'created with', fork: 'forked with', replace: 'replaced by', seal: 'sealed with' };
+
+const turnOf = (card) => (typeof card?.metadata?.agent_turn_id === 'string' ? card.metadata.agent_turn_id : null);
+
+/** What a card says, after who says it. */
+function saidBy(card) {
+  const role = typeof card.metadata?.role === 'string' ? card.metadata.role : card.type;
+  return `${role}: ${sentence(cardText(card), 90) || card.card_id}`;
+}
+
+export class Timeline {
+  /** `page`: {show(position), refresh(), buttons}. */
+  constructor(history, page) {
+    Object.assign(this, { history, page, position: 0, drawn: 0 });
+    this.slider = el('input', {
+      type: 'range', min: 1, step: 1, class: 'slider', 'aria-label': 'version of the box',
+      oninput: () => page.show(Number(this.slider.value)),
+    });
+    this.back = el('button', { type: 'button', onclick: () => this.step(-1), title: 'one version back' }, '◀');
+    this.forth = el('button', { type: 'button', onclick: () => this.step(1), title: 'one version on' }, '▶');
+    this.now = el('button', { type: 'button', onclick: () => page.refresh(), title: 'the box as it is at this moment' }, 'Now');
+    this.turns = el('select', {
+      'aria-label': 'go to a turn or a version', onchange: () => page.show(Number(this.turns.value)),
+    });
+    this.said = el('p', { class: 'said', 'aria-live': 'polite' });
+    this.newestSaid = el('p', { class: 'said newest' });
+    this.strip = el('div', { class: 'strip', 'aria-hidden': 'true' });
+    this.node = el('section', { class: 'timeline', 'aria-label': 'history' },
+      el('div', { class: 'controls' }, this.back, this.slider, this.forth, this.now),
+      this.strip, this.said, this.newestSaid,
+      el('div', { class: 'controls' }, this.turns, el('span', { class: 'space' }), page.buttons));
+  }
+
+  step(by) {
+    const to = this.position + by;
+    if (to >= 1 && to <= this.history.length) this.page.show(to);
+  }
+
+  setPosition(position) {
+    this.position = position;
+    this.slider.max = this.history.length;
+    this.slider.value = position;
+  }
+
+  /** Draws all for a version whose log is loaded. `newest` is the last card of its list. */
+  draw(position, newest = this.newest) {
+    this.setPosition(position);
+    this.newest = newest;
+    this.back.disabled = position <= 1;
+    this.forth.disabled = position >= this.history.length;
+    this.drawStrip();
+    this.say();
+    this.label();
+  }
+
+  say() {
+    const { versions, version } = this.history.at(this.position);
+    const { own } = this.history;
+    const entry = versions.loaded(version);
+    const isNow = this.position === this.history.length;
+    const card = versions.newestCard(version) ?? this.newest ?? null;
+    const turn = turnOf(card);
+    const parents = this.history.length - own.newest;
+    fill(this.said, el('strong', {}, `Version ${version} of ${versions.newest}`), isNow ? ' (now)' : null,
+      versions === own ? null : [' ', el('span', { class: 'badge', 'data-fact': 'parent' }, 'of the parent ', shortId(versions.id))],
+      entry ? [`: ${WORDS[entry.op] ?? entry.op} ${count(entry.op === 'seal' ? entry.length : entry.added, 'card')}, `, when(entry.at)]
+        : ': the log no longer says how it came about',
+      versions === own && parents > 0 ? `, after ${count(parents, 'version')} of its parents` : null);
+    fill(this.newestSaid, card ? [turn === null ? null : [el('strong', { 'data-fact': 'turn' }, foreign(turn)), ' · '],
+      foreign(saidBy(card))] : null);
+  }
+
+  // --- the marks and the turns ---
+
+  /** The positions that have marks: [from, to]. */
+  range() {
+    const from = Math.max(1, Math.min(this.position - MARKS / 2, this.history.length - MARKS + 1));
+    return [from, Math.min(this.history.length, from + MARKS - 1)];
+  }
+
+  each(act) {
+    const [from, to] = this.range();
+    const all = [];
+    for (let position = from; position <= to; position++) {
+      const { versions, version } = this.history.at(position);
+      all.push(act({ position, versions, version, entry: versions.loaded(version), card: versions.newestCard(version) }));
+    }
+    return all;
+  }
+
+  drawStrip() {
+    const [from, to] = this.range();
+    if (from === to) return fill(this.strip);
+    let last = null;
+    return fill(this.strip, this.each(({ position, versions, version, entry, card }) => {
+      const turn = turnOf(card);
+      const begins = turn !== null && turn !== last;
+      last = turn ?? last;
+      return el('span', {
+        class: `mark ${entry?.op ?? ''}${position === this.position ? ' current' : ''}` +
+          `${position > this.position ? ' later' : ''}${versions === this.history.own ? '' : ' parent'}${begins ? ' begins' : ''}`,
+        title: `version ${version}${versions === this.history.own ? '' : ' of the parent'}: ${entry?.op ?? ''}` +
+          `${turn === null ? '' : `, ${turn}`}${card ? `, ${saidBy(card)}` : ''}`,
+        onclick: () => this.page.show(position),
+      });
+    }));
+  }
+
+  /** Loads the cards of the marks, and says with them what the versions are. */
+  async label() {
+    const drawn = ++this.drawn;
+    const [from, to] = this.range();
+    try {
+      for (const part of this.history.parts) {
+        const [first, last] = [Math.max(1, from - part.before), Math.min(part.last, to - part.before)];
+        if (first <= last) await part.versions.loadNewestCards(first, last);
+      }
+    } catch {
+      return; // the versions have numbers
+    }
+    if (drawn !== this.drawn) return;
+    this.drawStrip();
+    this.say();
+    this.drawTurns();
+  }
+
+  drawTurns() {
+    let last = null;
+    const options = this.each(({ position, versions, version, card }) => {
+      const turn = turnOf(card);
+      const begins = turn !== null && turn !== last;
+      last = turn ?? last;
+      if (turn !== null && !begins && position !== this.position) return null;
+      return el('option', { value: position, selected: position === this.position },
+        `${turn === null ? '' : `${turn} · `}v${version}${versions === this.history.own ? '' : ' of the parent'}` +
+        `${card ? ` · ${saidBy(card)}` : ''}`);
+    });
+    fill(this.turns, options);
+  }
+}

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""The inspector's overview of a project, its search, its keyboard, and the programs that write a first card."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+import client_test
+from browser import no_complaints
+from cardbox_test import Postgres, once
+from web_data import ESCAPE, HOSTILE, dsn, put_session, server, visit
+
+
+def ask(ability, **value):
+    answer = server().post(f"/projects/demo/abilities/{ability}", value)
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def press(browser, key):
+    browser.run("(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', "
+                "{ key: arguments[0], bubbles: true, cancelable: true }))", key)
+
+
+def focused(browser):
+    return browser.run("return document.activeElement.innerText")
+
+
+# --- the overview ---
+
+
+@once
+def put_work():
+    put_session()
+    said = {"role": "user", "content": "Why is it slow? I have no idea."}
+    failed = {"role": "assistant", "content": [], "stopReason": "error", "errorMessage": "overloaded"}
+    for method, path, body in (("PUT", "unnamed", {"dialect": "pi"}), ("POST", "unnamed/entries", {"entries": [
+            {"id": "a", "type": "message", "message": said}, {"id": "b", "type": "message", "message": failed}]})):
+        answer = server().request(method, f"/projects/demo/sessions/{path}", json.dumps(body), {"Content-Type": "application/json"})
+        assert answer.status == 200, answer
+    task = ask("task:spawn", goal="Mend the backups. They are broken.", systemPrompt="You mend.")["taskId"]
+    Postgres.shared().psql(dsn(), "UPDATE cardbox.tasks SET completion_status = 'failed: too often', wake_at = NULL"
+                           f" WHERE task_id = '{task}'")
+    return task
+
+
+def test_overview():
+    """What there is, what failed, and the newest work by what it says, with few requests."""
+    task = put_work()
+    browser = visit("/ui/#/demo")
+    browser.await_text("Newest work")
+    assert browser.run("return document.title") == "demo · CardBox"
+    assert browser.texts("header.top [aria-current]") == ["Overview"]
+    counts = server().get("/projects/demo").json()
+    assert browser.texts("[data-count=boxes]") == [f"{counts['boxes']} boxes"]
+    assert "1 failed" in browser.texts("[data-count=tasks]")[0]
+    assert browser.texts("[data-part=Failed] .whole") == ["Mend the backups."]
+    shown = browser.texts("[data-part=Failed] .row")[0]
+    assert "failed" in shown and "too often" in shown, shown
+    session = browser.texts("[data-session=unnamed]")[0]
+    assert session.startswith("Why is it slow?\n") and "assistant: (error) overloaded" in session, session
+    kinds = browser.texts("[data-part='Newest work'] .kind")
+    assert {"session", "task", "box"} == set(kinds), kinds
+    asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)"
+                        ".filter((name) => name.includes('/projects/'))")
+    assert len(asked) == 6, asked
+    browser.run("document.querySelector(arguments[0]).click()", f"[data-part=Failed] [data-task='{task}'] .whole")
+    browser.wait("return location.hash === arguments[0]", f"#/demo/task/{task}")
+    no_complaints(browser)
+
+
+def test_rows():
+    """All of a row is its link; its actions are seen by whoever points at it or has the focus in it."""
+    put_work()
+    browser = visit("/ui/#/demo/boxes")
+    browser.wait("return document.querySelectorAll('.row').length > 3")
+    seen = "return getComputedStyle(document.querySelector('.row .actions')).opacity"
+    points = browser.run("return matchMedia('(hover: hover)').matches")  # a browser without a mouse shows them
+    assert browser.run(seen) == ("0" if points else "1")
+    browser.run("document.querySelector('.row .whole').focus()")
+    assert browser.run(seen) == "1"
+    browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; };"
+                "document.querySelector('.row [data-do=copy]').click()")
+    assert browser.wait("return document.copied") == browser.run("return document.querySelector('.row').dataset.box")
+    middle = browser.run("const at = document.querySelectorAll('.row')[2].getBoundingClientRect();"
+                         "const one = document.elementFromPoint(at.left + at.width / 2, at.bottom - 3); one.click();"
+                         "return document.querySelectorAll('.row')[2].dataset.box")
+    browser.wait("return location.hash === arguments[0]", f"#/demo/box/{middle}")
+    browser.wait("return document.querySelector('.timeline')")
+    no_complaints(browser)
+
+
+# --- the keyboard ---
+
+
+def test_keyboard():
+    put_work()
+    browser = visit("/ui/#/demo")
+    browser.await_text("Newest work")
+    names = browser.texts("main .row .whole")
+    press(browser, "j")
+    assert focused(browser) == names[0]
+    for key, wanted in (("j", names[1]), ("j", names[2]), ("k", names[1])):
+        press(browser, key)
+        assert focused(browser) == wanted, (key, focused(browser))
+    press(browser, "?")
+    browser.wait("return document.querySelector('#help-dialog[open]')")
+    assert {"j", "k", "/", "?"} <= set(browser.texts("#help-dialog kbd")), browser.texts("#help-dialog kbd")
+    browser.type("#help-dialog button", ESCAPE)
+    browser.wait("return !document.querySelector('dialog[open]')")
+    press(browser, "/")
+    assert browser.run("return document.activeElement.id") == "search"
+    press(browser, "j")  # a letter of what is typed
+    assert browser.run("return document.activeElement.id") == "search"
+    browser.type("#search", ESCAPE)
+    assert browser.run("return document.activeElement.id") == "main"
+    press(browser, "j")
+    hash_before = browser.run("return location.hash")
+    press(browser, "o")
+    browser.wait("return location.hash !== arguments[0]", hash_before)
+    browser = visit("/ui/#/demo/cards")
+    browser.wait("return document.querySelectorAll('main .card').length > 3")
+    press(browser, "j")
+    press(browser, "j")
+    assert browser.run("return document.activeElement === document.querySelectorAll('main .card')[1]")
+    no_complaints(browser)
+
+
+# --- search ---
+
+
+HITS = [{"kind": "entry", "id": "b", "session_id": "tree", "created_at": "2026-01-02T03:04:05Z", "role": "assistant",
+         "snippet": "a \U0001f600 backup of the backup", "offsets": [[4, 10], [18, 24]]},
+        {"kind": "message", "id": "m 1", "task_id": "t/1", "created_at": "2026-01-02T03:04:05Z", "snippet": HOSTILE[0],
+         "offsets": [[0, 7]]},
+        {"kind": "card", "id": "demo-007-result", "created_at": "2026-01-02T03:04:05Z", "type": HOSTILE[1],
+         "snippet": HOSTILE[8], "offsets": []}]
+
+
+def test_search():
+    """From any page; hits are marked where they match, and lead to where it was said."""
+    put_work()
+    browser = visit("/ui/#/demo/boxes")
+    browser.wait("return document.querySelectorAll('.row').length > 3")
+    browser.run("window.asked = []; window.real = fetch; window.fetch = async (url, how) => {"
+                "  if (!url.pathname.endsWith('/search')) return real(url, how);"
+                "  asked.push(Object.fromEntries(url.searchParams));"
+                "  const hits = url.searchParams.has('cursor') ? arguments_[0].slice(2) : arguments_[0].slice(0, 2);"
+                "  return new Response(JSON.stringify({ hits, cursor: url.searchParams.has('cursor') ? null : 'next' })); };"
+                "window.arguments_ = arguments", HITS)
+    browser.type("#search", "backup logs\n")
+    browser.wait("return document.querySelectorAll('[data-hit]').length === 2")
+    assert browser.run("return location.hash") == "#/demo/search?q=backup+logs"
+    assert browser.run("return document.title") == "Search: backup logs · demo · CardBox"
+    assert browser.texts("[data-hit=b] mark") == ["backup", "backup"]
+    assert browser.texts("[data-hit=b] .whole") == [HITS[0]["snippet"]]
+    browser.click("main button.wide")
+    browser.wait("return document.querySelectorAll('[data-hit]').length === 3")
+    links = browser.run("return [...document.querySelectorAll('[data-hit] .whole')].map((one) => one.hash)")
+    assert links == ["#/demo/session/tree?at=b", "#/demo/task/t%2F1?at=m+1", "#/demo/card/demo-007-result"], links
+    check_inert_texts(browser)
+    browser.click("[data-kind=entry]")
+    browser.wait("return asked.at(-1).kind === 'entry'")
+    browser.click("main summary")
+    browser.type("[name=role]", "assistant\n")
+    browser.wait("return asked.at(-1).role === 'assistant'")
+    assert browser.run("return asked.at(-1)") == {"q": "backup logs", "kind": "entry", "role": "assistant"}
+    browser.wait("return document.querySelectorAll('[data-hit]').length === 2")
+    browser.run("window.fetch = window.real; document.querySelector('[data-hit=b] .whole').click()")
+    browser.wait("return document.querySelector('.entry[aria-current]')")
+    assert browser.run("return document.querySelector('#search').value") == ""
+    no_complaints(browser)
+
+
+def check_inert_texts(browser):
+    """As check_inert, in a page whose requests are not the browser's own."""
+    assert browser.run("return document.pwned") is None
+    assert not browser.run("return document.querySelector('main script, main img, main h1#main')")
+    assert HOSTILE[0] in browser.text() and HOSTILE[8] in browser.text()
+
+
+# --- the first card ---
+
+
+def programs(browser):
+    """The programs that the page of an empty project shows."""
+    browser.await_text("This project has nothing yet")
+    found = {}
+    for at, name in enumerate(browser.texts(".chips .chip")):
+        browser.run("document.querySelectorAll('.chips .chip')[arguments[0]].click()", at)
+        found[name] = browser.run("return document.querySelector('pre[data-program]').textContent")
+    return found
+
+
+FILES = {"curl": "first.sh", "TypeScript": "first.ts", "Python": "first.py", "C": "first.c"}
+
+
+def command_of(language, path):
+    """The program, ready to run."""
+    if language == "TypeScript":
+        return ["node", os.path.join(client_test.compile_programs(path), "first.js")]
+    if language == "C":
+        library, binary = os.path.join(cardbox_test.BUILD, "lib"), path.removesuffix(".c")
+        subprocess.run(["cc", "-Wall", "-Werror", "-I", os.path.join(cardbox_test.ROOT, "include"), path, "-o", binary,
+                        "-L", library, "-lcardbox", f"-Wl,-rpath,{library}"], check=True)
+        return [binary]
+    return {"curl": ["sh", path], "Python": [sys.executable, "-B", path]}[language]
+
+
+def test_first_card():
+    """Each program that is shown writes the card, and the page shows it then."""
+    for language in FILES:
+        yield language, lambda language=language: check_program(language)
+
+
+def quoted(project):
+    return urllib.parse.quote(project, safe="")
+
+
+def check_program(language):
+    project = f"it's \"a\" <b> \\n ü ?? {language}"  # a name that the languages write in different ways
+    browser = visit(f"/ui/#/{quoted(project)}")
+    browser.await_text("This project has nothing yet")
+    browser.run("[...document.querySelectorAll('.chip')].find((one) => one.innerText === arguments[0]).click()", language)
+    path = os.path.join(cardbox_test.temp_dir(), FILES[language])
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(browser.run("return document.querySelector('pre[data-program]').textContent"))
+    done = subprocess.run(command_of(language, path), capture_output=True, text=True, timeout=cardbox_test.WAIT_S,
+                          env={**os.environ, "CARDBOX_DSN": dsn(), "PYTHONPATH": client_test.PYTHON_CLIENT})
+    card = server().get(f"/projects/{quoted(project)}/cards/hello")
+    assert card.status == 200 and card.json()["content"]["text"] == "Hello, CardBox.", (card, done)
+    browser.await_text("1 card")  # without being asked
+    no_complaints(browser)
+
+
+def test_when_narrow():
+    put_work()
+    browser = visit("/ui/")
+    with browser.narrow():
+        for address in ("#/demo", "#/demo/boxes", "#/demo/search?q=backup", f"#/{quoted('nothing here')}", "#/"):
+            browser.run("document.querySelector('main').replaceChildren(); location.hash = arguments[0]", address)
+            browser.wait("return document.querySelector('main :is(.row, .tile, .notice, pre)')")
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), address
+    browser.complaints()
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
