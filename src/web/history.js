@@ -4,7 +4,7 @@ import { Versions } from './versions.js';
 
 const DEEPEST = 64; // forks of forks
 const COMPARED = 20; // cards at the end of two lists
-const PAGES_MOST = 500; // versions that are looked at one by one
+const LOOKED_AT = 500; // versions, one by one
 
 export class History {
   #api;
@@ -96,9 +96,13 @@ async function pointOfFork(parent, child, made) {
   const found = await newestWhere(parent, then, ({ length }) => length <= made.length);
   const entry = found > 0 ? await parent.entry(found) : null;
   if (entry?.length === made.length && await hasSameEnd(parent, found, child)) return found;
-  for (let version = then; version > Math.max(0, then - PAGES_MOST); version--) {
+  let grew = true; // from the version that is looked at to `then`
+  let part = 0;
+  for (let version = then; version > Math.max(0, then - LOOKED_AT); version--) {
     const one = await parent.entry(version);
     if (one?.length === made.length && await hasSameEnd(parent, version, child)) return version;
+    if (grew && part === 0 && one?.length < made.length) part = version;
+    grew &&= one?.op === 'append' || one?.op === 'seal';
   }
-  return entry && entry.length < made.length ? found : 0;
+  return part || (entry?.length < made.length ? found : 0);
 }
