@@ -31,14 +31,16 @@ CREATE TABLE cardbox.search_documents (
     task_id    text COLLATE "C", -- the task of a message
     created_at timestamptz NOT NULL,
     terms      bigint[] NOT NULL, -- sorted and unique
+    signature  bit(1024) NOT NULL, -- two bits of each term are set, see src/store/search/search_terms.h
     PRIMARY KEY (tenant_id, session_id, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
-CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n);
+-- A scan of this index finds the newest documents that may have certain terms, without reading the table.
+CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n) INCLUDE (signature);
 -- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This takes less
 -- time than adding each document on its own. A search reads the whole list, so the list must stay short.
 CREATE INDEX search_documents_terms ON cardbox.search_documents USING gin (terms) WITH (gin_pending_list_limit = 1024);
 
--- A row of the view of documents that search_take() returns.
+-- The type of a row that search_take() returns.
 CREATE TYPE cardbox.search_source AS (
     tenant_id text, session_id text, id text, queued_at timestamptz, kind text, task_id text, type text, role text,
     created_at timestamptz, content text, tool_calls text

@@ -35,15 +35,17 @@ enum {
 typedef struct document {
     slice tenant, session_id, id, kind, task_id;
     int64_t created_micros, queued_micros;
+    slice signature;
     int64_t terms_before, terms_end; /* indexes in the terms of the batch; end -1: queued again */
 } document;
 
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;   /* int64_t of all documents */
-    buf text;    /* of one document */
-    arena memory; /* for one document */
+    buf terms;        /* int64_t of all documents */
+    arena signatures; /* of all documents */
+    buf text;         /* of one document */
+    arena memory;     /* for one document */
 } batch;
 
 /* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
@@ -83,7 +85,7 @@ static int64_t created_micros(const store_rows *rows, int row, const document *d
     return rows_micros(rows, row, COL_CREATED);
 }
 
-static bool add_terms(batch *b, const store_rows *rows, int row, const document *d)
+static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
 {
     size_t count = 0;
     bool is_entry = d->session_id.len > 0;
@@ -96,10 +98,12 @@ static bool add_terms(batch *b, const store_rows *rows, int row, const document 
     const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
     int64_t *terms =
         words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
-    if (terms != NULL)
+    if (terms != NULL) {
         buf_add(&b->terms, terms, count * sizeof(terms[0]));
+        d->signature = search_signature(terms, count, &b->signatures);
+    }
     arena_reset(&b->memory);
-    return terms != NULL && buf_ok(&b->text) && buf_ok(&b->terms);
+    return terms != NULL && !b->signatures.failed && buf_ok(&b->text) && buf_ok(&b->terms);
 }
 
 static bool read_documents(batch *b, const store_rows *rows)
@@ -141,6 +145,7 @@ static void put_documents(params *p, const batch *b)
     params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, queued_micros));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_before));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_end));
+    params_column(p, PARAMS_BYTEA, d, b->count, PARAMS_FIELD(document, signature));
     params_column(p, PARAMS_INT8, b->terms.data, b->terms.len / sizeof(int64_t), sizeof(int64_t),
                   0);
 }
@@ -155,6 +160,7 @@ static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardb
     buf_free(&b.terms);
     buf_free(&b.text);
     arena_reset(&b.memory);
+    arena_reset(&b.signatures);
     if (!ok)
         return error_nomem(err);
     return client_run(tx, STATEMENT_search_store, &p, RUN_ONCE, NULL, err);
