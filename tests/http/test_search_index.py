@@ -204,8 +204,8 @@ def test_workers_find_in_granted_projects_only():
             terms = psql(dsn(), f"SELECT terms[1:1] FROM cardbox.search_documents WHERE tenant_id = '{project}'").strip()
             assert worker.run(f"SELECT id FROM cardbox.search_find('{project}', '{terms}', decode(repeat('00', 128), 'hex'), NULL, NULL, NULL, NULL, 10, 100)") == expected
     with connected(dsn(), role) as worker:
-        for table in ("search_queue", "search_documents"):
-            assert "permission denied" in worker.run(f"SELECT count(*) FROM cardbox.{table}")
+        for right in ("search_queue", "search_documents"):
+            assert worker.run(f"SELECT has_table_privilege('cardbox.{right}', 'SELECT')") == "f"
 
 
 def test_a_backlog_does_not_delay_other_projects():
