@@ -65,5 +65,8 @@ CREATE TRIGGER session_lines_queue_removed AFTER DELETE ON cardbox.session_lines
 CREATE TRIGGER session_lines_queue_changed AFTER UPDATE OF tenant_id, session_id, entry_id, type, role, content
     ON cardbox.session_lines FOR EACH ROW EXECUTE FUNCTION cardbox.queue_lines();
 
+-- The row that the indexer locks: see try_lock_row().
+INSERT INTO cardbox.lock_rows (tenant_id, name) VALUES ('', 'search');
+
 -- try_lock_row() replaces this function.
 DROP FUNCTION IF EXISTS cardbox.try_lock_gc;

@@ -38,7 +38,7 @@ test("cards", async () => {
     assert((await cards.delete("a/é")).deleted);
 });
 
-check("search", async () => {
+test("search", async () => {
     const cards = [0, 1, 2].map((n) => ({ card_id: `found-${n}`, type: "found", content: "a needle" }));
     await project.cards.add(cards);
     while ((await project.search("needle")).hits.length < 3) await new Promise((resolve) => setTimeout(resolve, 100));
