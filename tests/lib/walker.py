@@ -37,7 +37,10 @@ class Walker:
     def note(self, where, found):
         """A problem that differs from an earlier one only in ids and numbers is the same problem."""
         for one in found:
-            self.problems.setdefault(re.sub(r"[\da-f-]{8,}|\d+", "#", one), f"{where}: {one}")
+            kind = re.sub(r"[\da-f-]{8,}|\d+", "#", one)
+            if kind not in self.problems:
+                self.problems[kind] = f"{where}: {one}"
+                print(self.problems[kind][:500], flush=True)
 
     def settle(self, where, typed=False):
         """Waits until the page is loaded. A text that was `typed` may name nothing on the server."""
@@ -126,9 +129,12 @@ class Walker:
     def click_all(self, path, mark=""):
         """Clicks each kind of control once in a walk, and those of the top once in all walks."""
         for control in self.browser.run("return walk.controls()"):
+            key = mark + control["kind"]
+            if not self.whole and re.search(r"^\S+ \S+ (a |button button copy)", key):
+                key = key.split(" ", 2)[2]  # does the same in all views
             clicked = self.tops if control["kind"].startswith("top ") else self.clicked
-            if mark + control["kind"] not in clicked and self.is_ours(control):
-                clicked.add(mark + control["kind"])
+            if key not in clicked and self.is_ours(control):
+                clicked.add(key)
                 self.act(path, control)
 
     def is_ours(self, control):
