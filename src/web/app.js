@@ -17,6 +17,7 @@ import { trouble } from './trouble.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
 const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards'];
+const TITLES = new Map([['sessions', 'Sessions'], ['tasks', 'Tasks'], ['boxes', 'Boxes'], ['cards', 'Cards']]); // of lists
 const $ = (id) => document.getElementById(id);
 const main = $('main');
 const panel = $('panel');
@@ -133,7 +134,7 @@ function show(before = null) {
   document.body.dataset.view = here.project ? here.view : 'none';
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
-  entitle();
+  if (!before || !same(withoutPanel(here), withoutPanel(before))) entitle(TITLES.get(here.view));
   showPanel(here, before);
   if (!here.project) return welcome();
   if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';
@@ -173,7 +174,7 @@ $('parts').addEventListener('click', (event) => {
 $('panel-close').addEventListener('click', () => go(withoutPanel(place())));
 
 const help = () => showHelp($('help-dialog'));
-addKeys({ '/': ['search this project', () => $('search').select()], '?': ['this help', help] });
+addKeys({ '/': ['search this project', () => $(place().project ? 'search' : 'project').select()], '?': ['this help', help] });
 $('help-button').addEventListener('click', help);
 
 document.addEventListener('keydown', (event) => {

@@ -1,7 +1,7 @@
 // lists.js: lists page by page; the list of boxes, and of cards by their members, both newest first.
 import { add, el, fill, notice } from './dom.js';
 import { cardItem } from './card.js';
-import { entitle, go, link } from './place.js';
+import { go, link } from './place.js';
 import { boxRow } from './rows.js';
 import { trouble } from './trouble.js';
 
@@ -38,7 +38,6 @@ export async function listBoxes(main, api, here) {
   const list = el('div', { class: 'rows' });
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Boxes'),
     el('p', { class: 'facts' }, 'A box is what an agent reads: its context, card by card, at each turn.')), list);
-  entitle('Boxes');
   await paged(list, async (cursor) => {
     const { data } = await api.boxes(cursor);
     return { items: data.boxes, next: data.next_cursor };
@@ -79,7 +78,6 @@ export async function listCards(main, api, here) {
   const found = el('div', { class: 'cards' });
   const filters = Object.fromEntries(Object.entries(here.query).filter(([name]) => name !== 'card'));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Cards')), filterForm(here), found);
-  entitle('Cards');
   await paged(found, async (cursor) => {
     const { data } = await api.list(filters, cursor);
     return { items: data.cards, next: data.next_cursor };

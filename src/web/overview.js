@@ -2,7 +2,7 @@
 // kinds by what it says. A few requests of a few rows each, whatever the project holds.
 import { count, el, fill, foreign, notice } from './dom.js';
 import { showFirstCard } from './first.js';
-import { entitle, link } from './place.js';
+import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
 
@@ -47,7 +47,6 @@ export async function showOverview(main, api, here, signal) {
       api.sessions(undefined, NEWEST), api.tasks({}, NEWEST), api.tasks({ completionStatus: 'null' }, 1),
       api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
     ])).map(({ data }) => data);
-    entitle();
     if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
       showFirstCard(main, api, here, signal, () => showOverview(main, api, here, signal));
       return;
