@@ -209,8 +209,7 @@ void message_json(buf *out, const message_row *message, slice metadata);
 void call_json(buf *out, const call_row *call);
 
 /* Appends a task as the ability task:active returns it: id, parentTaskId, goal, createdAt,
- * updatedAt, messageCount, and the members that task_json appends for the state, the lease, the last
- * message and the boxes. */
+ * updatedAt, messageCount. The members for the state and the boxes are those of task_json. */
 void active_task_json(buf *out, const task_row *task);
 
 #endif
