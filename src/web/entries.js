@@ -38,6 +38,7 @@ function foldButton({ below, folded }, onfold) {
   return below > 0 ? el('button', {
     type: 'button', class: 'quiet fold', 'data-do': 'fold', 'aria-expanded': String(!folded),
     title: folded ? 'show the branch' : 'fold the branch', onclick: onfold,
+    'aria-label': folded ? `▸ ${below.toLocaleString('en')} more: show the branch` : 'fold the branch',
   }, folded ? `▸ ${below.toLocaleString('en')} more` : '▾') : null;
 }
 

@@ -23,8 +23,8 @@ export class Timeline {
       type: 'range', min: 1, step: 1, class: 'slider', 'aria-label': 'version of the box',
       oninput: () => page.show(Number(this.slider.value)),
     });
-    this.back = el('button', { type: 'button', onclick: () => this.step(-1), title: 'one version back' }, '◀');
-    this.forth = el('button', { type: 'button', onclick: () => this.step(1), title: 'one version on' }, '▶');
+    this.back = el('button', { type: 'button', onclick: () => this.step(-1), title: 'one version back', 'aria-label': 'one version back' }, '◀');
+    this.forth = el('button', { type: 'button', onclick: () => this.step(1), title: 'one version on', 'aria-label': 'one version on' }, '▶');
     this.now = el('button', { type: 'button', onclick: () => page.refresh(), title: 'the box as it is at this moment' }, 'Now');
     this.turns = el('select', {
       'aria-label': 'go to a turn or a version', onchange: () => page.show(Number(this.turns.value)),

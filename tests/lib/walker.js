@@ -231,8 +231,8 @@
       if (!/[\p{L}\p{N}]/u.test(nameOf(one) ?? '')) found.push(`no name: ${describe(one)}`);
       one.focus({ preventScroll: true });
       if (document.activeElement !== one) continue;
-      const outlined = ['', '::after'].some((part) => {
-        const { outlineStyle, outlineWidth } = getComputedStyle(one, part || undefined);
+      const outlined = [[one], [one, '::after'], [one.parentElement], [one.parentElement.parentElement]].some((place) => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(...place);
         return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1;
       });
       if (!outlined) found.push(`the focus is not seen: ${describe(one)}`);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The files of the pages /ui/ and /docs: how they are served, and what they may contain."""
 
+import json
 import os
 import re
 import shutil
@@ -99,11 +100,44 @@ def test_links_between_files():
 def test_modules_parse():
     if not shutil.which("node"):
         raise cardbox_test.Skip("node is not installed")
-    for name in sources():
-        if name.endswith(".js"):
-            done = subprocess.run(["node", "--check", "--input-type=module"], input=read(name),
-                                  capture_output=True, timeout=60)
-            assert done.returncode == 0, f"{name}: {done.stderr.decode()}"
+    modules = {name: read(name).decode() for name in sources() if name.endswith(".js")}
+    program = ("for (const [name, text] of Object.entries(JSON.parse(require('fs').readFileSync(0))))"
+               "  new (require('vm').SourceTextModule)(text, { identifier: name })")
+    done = subprocess.run(["node", "--no-warnings", "--experimental-vm-modules", "-e", program],
+                          input=json.dumps(modules).encode(), capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+# --- colours ---
+
+BACKGROUNDS = ("paper", "sheet", "accent-soft")
+TEXTS = ("ink", "faint", "accent", "good", "bad", "warn", "system", "user", "assistant", "tool")
+PAIRS = [*((text, under) for text in TEXTS for under in BACKGROUNDS), ("accent-ink", "accent"), ("good", "good-soft"),
+         ("bad", "bad-soft"), ("warn", "note"), ("word", "note"), ("ink", "line"),
+         *((text, "paper") for text in ("key", "string", "number", "word"))]
+
+
+def luminance(color):
+    digits = color[1:] if len(color) == 7 else "".join(2 * one for one in color[1:])
+    parts = [int(digits[at:at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colors_have_contrast():
+    """As WCAG AA requires: 4.5 between a text and what is behind it, 3 between the edge of a field and what is around."""
+    light, dark = re.findall(r":root \{(.*?)\}", read("base.css").decode(), re.S)
+    for name, text in (("light", light), ("dark", dark)):
+        colors = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]+)", text))
+        for pair in PAIRS:
+            assert contrast(*(colors[one] for one in pair)) >= 4.5, (name, pair)
+        for under in ("paper", "sheet"):
+            assert contrast(colors["field"], colors[under]) >= 3, (name, under)
 
 
 def test_stop():
