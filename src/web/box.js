@@ -15,6 +15,7 @@ import { when } from './time.js';
 import { trouble } from './trouble.js';
 
 const SHOWN_AT_FIRST = 60; // cards
+const NAMED_BY = 8; // cards at the beginning of a box, as its name in lists
 
 /** Shows the box at `here`. */
 export async function showBox(main, api, here, signal) {
@@ -53,11 +54,12 @@ class BoxPage {
       ArrowRight: ['one version on', () => this.timeline.step(1)],
       f: ['fork this version', () => this.forkHere()], a: ['append a message', () => this.append()],
     });
-    this.sealed = this.history.own.facts().then((facts) => { this.box = facts; });
+    this.box = await this.history.own.facts();
     const { of = this.here.id, version } = this.here.query;
     if (of !== this.here.id) await this.history.trace();
     await this.show(this.history.position(of, Number(version ?? 0)) || this.history.length);
     this.scrollToCard(this.here.query.at);
+    this.name();
     if (of === this.here.id) await this.addParents();
   }
 
@@ -100,7 +102,6 @@ class BoxPage {
     this.main.setAttribute('aria-busy', 'true');
     try {
       const state = await this.load(this.current);
-      await this.sealed;
       if (move !== this.move || this.signal.aborted) return;
       this.draw(state);
       if (move > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
@@ -149,7 +150,6 @@ class BoxPage {
       query: version === versions.newest ? {} : { version } });
     this.appendButton.hidden = !this.isNow || this.box.sealed === true;
     this.length = state.list.length;
-    if (state.list.from === 0 && state.from === 0) this.name(state.cards);
     this.sayFacts();
     this.sayTask(state.cards);
     this.drawCommands();
@@ -159,14 +159,20 @@ class BoxPage {
 
   // --- what it is ---
 
-  /** The first thing that somebody says in it. */
-  name(cards) {
-    const texts = cards.filter(Boolean);
-    const first = texts.find((one) => one.metadata?.role === 'user') ?? texts[0];
-    const said = first ? sentence(cardText(first)) : '';
-    if (!said) return;
-    fill(this.title, foreign(said));
-    entitle(said);
+  /** Calls it by the first thing that a user says at its beginning, or else somebody. */
+  async name() {
+    const { own } = this.history;
+    try {
+      const { card_ids: ids } = await own.facts(Math.min(NAMED_BY, own.loaded(own.newest)?.length ?? 0));
+      const cards = (await own.cards(ids)).filter(Boolean);
+      const first = cards.find((one) => one.metadata?.role === 'user') ?? cards[0];
+      const said = first ? sentence(cardText(first)) : '';
+      if (!said || this.signal.aborted) return;
+      fill(this.title, foreign(said));
+      entitle(said);
+    } catch {
+      // Its id stands there.
+    }
   }
 
   sayFacts() {

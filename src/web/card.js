@@ -207,8 +207,9 @@ export async function showEntry(panel, api, session, id) {
   fill(panel, el('p', { class: 'faint' }, 'Loading …'));
   try {
     const { data, text } = await api.entry(session, id);
-    fill(panel, el('h2', {}, foreign(data.entry_id)), el('div', { class: 'content' }, entryContent(data.entry)),
-      el('details', { class: 'part', open: true }, el('summary', {}, 'Raw JSON, as the server sends it'),
+    const said = entryContent(data.entry);
+    fill(panel, el('h2', {}, foreign(data.entry_id)), el('div', { class: 'content' }, said),
+      el('details', { class: 'part', open: said === null }, el('summary', {}, 'Raw JSON, as the server sends it'),
         copyButton(text, 'Copy JSON'), pretty(text)));
   } catch (error) {
     if (error.name === 'AbortError') return;

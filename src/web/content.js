@@ -113,6 +113,14 @@ export function entryContent(line) {
   return all.length === 0 ? null : all;
 }
 
+/** The first text of a session's entry; '' if it has none. */
+export function entryText(line) {
+  const said = isObject(line.message) ? line.message : line;
+  const parts = Array.isArray(said.content) ? said.content.filter(isObject) : [];
+  return [said.content, ...parts.map(({ text }) => text), said.summary, said.output]
+    .find((text) => typeof text === 'string' && text.trim()) ?? '';
+}
+
 function makerOf({ content_class: kind }) {
   return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;
 }

@@ -117,6 +117,8 @@ function draw(root) {
   fill(contents);
   fill(main, el('section', { class: 'about' }, el('h1', {}, root.info.title, ' ',
     el('span', { class: 'faint' }, root.info.version)), prose(root.info.description)));
+  add(main, el('div', { hidden: true, class: 'notice' }, el('h2', {}, 'Nothing found'),
+    el('p', {}, 'No operation has all of these words.')));
   for (const tag of [...tags, ...rest]) {
     const its = all.filter(({ operation }) => (operation.tags ?? ['other']).includes(tag.name));
     if (its.length === 0) continue;
@@ -144,6 +146,7 @@ function filter() {
       section.hidden;
   }
   document.querySelector('.about').hidden = words.length > 0;
+  document.querySelector('main .notice').hidden = count > 0;
   $('found').textContent = words.length === 0 ? '' : `${count} found`;
 }
 

@@ -1,8 +1,11 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
 // labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
-import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { token } from './api.js';
+import { copyButton, count, el, fill, foreign, namedLink, notice, sentence, shortId } from './dom.js';
 import { showBranches } from './branches.js';
+import { entryText } from './content.js';
 import { showContext } from './context.js';
+import { curl } from './curl.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
@@ -272,6 +275,12 @@ async function showFound(body, api, here) {
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
+/** What a session is called: its name, else the first message of a user on the path to the head. */
+async function nameOf(session, turns) {
+  await turns.until(() => true);
+  return session.name ?? sentence(turns.all[0]?.preview?.text);
+}
+
 /** Shows one session: its entries, what is found in it, or two of its branches. */
 export async function showSession(main, api, here) {
   const body = el('div', {}, el('p', { class: 'faint' }, 'Loading …'));
@@ -280,8 +289,7 @@ export async function showSession(main, api, here) {
   try {
     const turns = new Turns(api, here.id);
     const { data: session } = await api.session(here.id);
-    await turns.until(() => true);
-    const name = session.name ?? sentence(turns.all[0]?.preview?.text); // else by the first message of a user
+    const name = await nameOf(session, turns);
     entitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? foreign(name) : foreign(here.id, { class: 'id' })),
       facts(session, here), tools(here)), body);
@@ -296,15 +304,22 @@ export async function showSession(main, api, here) {
 }
 
 /** What a model gets at a leaf. */
-export function showSessionContext(main, api, here) {
+export async function showSessionContext(main, api, here) {
   const session = (at) => link({ project: here.project, view: 'session', id: here.id, query: { at } });
   const { leaf, compare } = here.query;
-  return showContext(main, here, {
-    title: [el('span', { class: 'faint' }, 'What a model gets of session '),
-      el('a', { href: session(leaf) }, foreign(here.id, { class: 'id' })),
-      leaf ? [el('span', { class: 'faint' }, ' at '), foreign(leaf, { class: 'id' })] : null],
-    load: (query) => api.sessionContext(here.id, { ...query, leaf, compare }),
-    openSource: session,
-    missing: ['No such entry', 'The session or the entry is not there.', leaf ?? here.id],
-  });
+  const missing = ['No such entry', 'The session or the entry is not there.', leaf ?? here.id];
+  const wanted = (query) => ({ ...query, leaf, compare });
+  try {
+    const [name, said] = await Promise.all([nameOf((await api.session(here.id)).data, new Turns(api, here.id)),
+      leaf ? api.entry(here.id, leaf) : null]);
+    entitle('What a model gets', name || here.id);
+    await showContext(main, here, {
+      title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
+        leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
+      load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
+      command: (query) => curl(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+    });
+  } catch (error) {
+    if (error.name !== 'AbortError') fill(main, trouble(error, missing));
+  }
 }

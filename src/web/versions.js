@@ -41,9 +41,9 @@ export class Versions {
     return this.#entries.get(version);
   }
 
-  /** Facts of the box itself: parent_ids, sealed, and others; without its cards. */
-  async facts() {
-    return (await this.#api.box(this.id, { at_length: 0 })).data;
+  /** Facts of the box itself: parent_ids, sealed, and others, with the ids of its first cards only. */
+  async facts(first = 0) {
+    return (await this.#api.box(this.id, { at_length: first })).data;
   }
 
   /** The last cards of a version, by their ids; missing ones are left out. */

@@ -88,6 +88,9 @@ class Browser:
     def open(self, url):
         self._ask("POST", "/url", {"url": url})
 
+    def reload(self):
+        self._ask("POST", "/refresh", {})
+
     def run(self, script, *arguments):
         """Runs the body of a function in the page; returns what it returns."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
@@ -146,6 +149,13 @@ class Browser:
     def set_colors(self, scheme):
         """Makes `light` or `dark` the colours that the reader prefers."""
         self._command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def on_each_page(self, script):
+        """Runs the script in every page that is opened from now on, before the page's own."""
+        self._command("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def windows(self):
+        return self._ask("GET", "/window/handles")
 
     @contextlib.contextmanager
     def narrow(self, width=400):

@@ -50,6 +50,7 @@ def test_an_entry_in_the_panel():
     put_session()
     browser = visit("/ui/#/demo/session/tree?entry=b")
     browser.wait("return document.querySelector('#panel details')")
+    browser.run("document.querySelector('#panel details').open = true")
     shown = browser.run("return document.querySelector('#panel').innerText")
     assert "I look" in shown and '"entry_id": "b"' in shown, shown
     assert browser.texts("#panel .call .tool") == ["read_log"]
@@ -253,17 +254,14 @@ def test_many_entries_of_branches():
 def test_search_within_a_session():
     """Hits are marked, and each leads to its entry among the others."""
     put_turns()
+    path = "/projects/demo/search?q=question+4&session_id=turns"
+    cardbox_test.await_(lambda: server().get(path).json()["hits"])
     browser = visit("/ui/#/demo/session/turns")
     browser.wait("return document.querySelector('.in-session [name=q]')")
-    browser.run("window.real = fetch; window.fetch = async (url, how) => {"
-                "if (!url.pathname.endsWith('/search')) return real(url, how);"
-                "window.asked = [...url.searchParams].sort().join(); return new Response(JSON.stringify({hits: [{kind: 'entry', "
-                "id: 'u4', session_id: 'turns', role: 'user', created_at: '2026-01-01T00:00:00Z', snippet: 'Question <b>4', "
-                "offsets: [[0, 8]]}], cursor: null})); }")
     browser.type(".in-session [name=q]", "question 4" + ENTER)
     browser.wait("return document.querySelector('[data-hit=u4] mark')")
-    assert browser.run("return asked") == "q,question 4,session_id,turns"
-    assert browser.texts("[data-hit=u4] mark") == ["Question"]
+    assert browser.run("return [...document.querySelectorAll('[data-hit]')].map((one) => one.dataset.hit)") == ["u4"]
+    assert browser.texts("[data-hit=u4] mark") == ["question", "4"]
     browser.click("[data-hit=u4] .whole")
     assert marked(browser) == "u4" and browser.texts(".turn-links [aria-current]") == ["4"]
     browser.run("window.scrollTo(0, 0)")
@@ -271,6 +269,7 @@ def test_search_within_a_session():
     browser.wait("return document.querySelector('[data-hit=u4]')")
     browser.click("[data-do=tree]")
     browser.wait("return document.querySelectorAll('.entry').length === 40")
+    visit("/ui/#/demo/session/turns?q=nothingofthis").await_text("No entry of this session has all of these words.")
     no_complaints(browser)
 
 
