@@ -1,7 +1,6 @@
 -- search_find: returns documents that have all of the terms, newest first. Only what can be read is returned: live cards,
 -- and entries of live sessions. The terms are hashes, and a word may occur elsewhere than the query requires, so the
 -- caller compares the content with the query.
---   signature          Signature of the terms.
 --   created_after, created_before  Limits of created_at, both exclusive; NULL: none.
 --   from_time, from_n  created_at and n of the last document of the previous page.
 --   page_size          Maximum number of documents.
@@ -11,11 +10,10 @@
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
 -- The GIN index finds all documents with a word, in no order, which takes long for a word that many documents have. So
--- the function first examines the newest documents, and if they have the word, eight times as many. The GIN index then
--- finds the older ones.
+-- the function first examines the newest documents. Only if they do not fill the page, the GIN index finds older ones.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
-    tenant text, terms bigint[], signature bytea, created_after timestamptz, created_before timestamptz,
-    from_time timestamptz, from_n bigint, page_size bigint, walk bigint)
+    tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,
+    from_n bigint, page_size bigint, walk bigint)
 RETURNS TABLE (kind text, id text, session_id text, task_id text, created_at timestamptz, n bigint, type text,
                role text, content text, tool_calls text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -23,36 +21,27 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     after_time CONSTANT timestamptz := coalesce(created_after, '-infinity');
-    bits       CONSTANT bit(1024) := ('x' || encode(signature, 'hex'))::bit(1024);
     -- documents from this position on are not examined any more
     to_time    timestamptz := coalesce(least(from_time, created_before), 'infinity');
     to_n       bigint := CASE WHEN from_time <= coalesce(created_before, 'infinity') THEN from_n ELSE 0 END;
-    step       bigint := walk;
-    rows       bigint;
-    filled      bigint := 0;
+    hits       bigint;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
-    FOR round IN 1 .. 2 LOOP
-        RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, bits, after_time, to_time, to_n,
-                                                           page_size - filled, step) AS s;
-        GET DIAGNOSTICS rows = ROW_COUNT;
-        filled := filled + rows;
-        IF filled >= page_size THEN
-            RETURN;
-        END IF;
-        SELECT d.created_at, d.n INTO to_time, to_n FROM cardbox.search_documents d
-         WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (to_time, to_n) AND d.created_at > after_time
-         ORDER BY d.created_at DESC, d.n DESC OFFSET step - 1 LIMIT 1;
-        IF NOT FOUND THEN
-            RETURN;
-        END IF;
-        EXIT WHEN filled = 0;
-        step := 7 * walk;
-    END LOOP;
-    RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, to_time, to_n,
-                                                      page_size - filled) AS s;
+    RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, after_time, to_time, to_n,
+                                                       page_size, walk) AS s;
+    GET DIAGNOSTICS hits = ROW_COUNT;
+    IF hits >= page_size THEN
+        RETURN;
+    END IF;
+    SELECT d.created_at, d.n INTO to_time, to_n FROM cardbox.search_documents d
+     WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (to_time, to_n) AND d.created_at > after_time
+     ORDER BY d.created_at DESC, d.n DESC OFFSET walk - 1 LIMIT 1;
+    IF FOUND THEN
+        RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, to_time, to_n,
+                                                          page_size - hits) AS s;
+    END IF;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.search_find TO cardbox_worker;

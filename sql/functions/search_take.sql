@@ -7,9 +7,7 @@
 -- Only one transaction at a time takes rows: otherwise an earlier content could be indexed last. While another
 -- transaction does, the function returns no row.
 --
--- Tenants take turns: each of up to 32 tenants gets an equal share of the rows. Half of a share are a tenant's oldest
--- rows and half its newest, so new documents are found soon although many older ones wait. With `=` instead of BETWEEN,
--- PostgreSQL would not scan the index backward (test_search_index.py test_new_documents_overtake_a_backlog).
+-- Tenants take turns: each of up to 32 tenants gets an equal share of the rows.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -32,11 +30,7 @@ BEGIN
              WHERE q.ctid = ANY (ARRAY (
                     SELECT x.tid FROM unnest(tenants) AS t(id)
                      CROSS JOIN LATERAL (
-                            (SELECT o.ctid AS tid FROM cardbox.search_queue o
-                              WHERE o.tenant_id BETWEEN t.id AND t.id ORDER BY o.tenant_id LIMIT (share + 1) / 2)
-                            UNION ALL
-                            (SELECT w.ctid FROM cardbox.search_queue w
-                              WHERE w.tenant_id BETWEEN t.id AND t.id ORDER BY w.tenant_id DESC LIMIT share / 2)) AS x))
+                            SELECT o.ctid AS tid FROM cardbox.search_queue o WHERE o.tenant_id = t.id LIMIT share) AS x))
             RETURNING q.tenant_id, q.session_id, q.id, q.at
         ), queued AS (
             SELECT k.tenant_id, k.session_id, k.id, min(k.at) AS at FROM taken k

@@ -10,8 +10,8 @@
 -- search_documents. The thread locks rows of search_queue, search_documents and lock_rows only, for which no other
 -- writer waits.
 --
--- The index has only the tenant. PostgreSQL stores equal keys once, so the index is small. Rows with equal keys are
--- in the order of the table, so a scan returns the oldest rows of a tenant first, and a backward scan the newest.
+-- The index of the queue has only the tenant. PostgreSQL stores equal keys once, so the index is small. Rows with equal
+-- keys are in the order of the table, so a scan returns the rows of a tenant nearly in the order of their writing.
 CREATE TABLE cardbox.search_queue (
     tenant_id  text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL, -- '': `id` is a card
@@ -31,11 +31,9 @@ CREATE TABLE cardbox.search_documents (
     task_id    text COLLATE "C", -- the task of a message
     created_at timestamptz NOT NULL,
     terms      bigint[] NOT NULL, -- sorted and unique
-    signature  bit(1024) NOT NULL, -- two bits of each term are set, see src/store/search/search_terms.h
     PRIMARY KEY (tenant_id, session_id, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
--- A scan of this index finds the newest documents that may have certain terms, without reading the table.
-CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n) INCLUDE (signature);
+CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n);
 -- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This takes less
 -- time than adding each document on its own. A search reads the whole list, so the list must stay short.
 CREATE INDEX search_documents_terms ON cardbox.search_documents USING gin (terms) WITH (gin_pending_list_limit = 1024);

@@ -215,14 +215,6 @@ def test_a_backlog_does_not_delay_other_projects():
     assert waiting(dsn(), "backlog") > 0
 
 
-def test_new_documents_overtake_a_backlog():
-    insert(dsn(), "behind", 20000, "many")
-    add("newest", "newcomer", "behind")
-    await_ids("newcomer", ["newest"], "behind")
-    assert waiting(dsn(), "behind") > 0
-    psql(dsn(), "DELETE FROM cardbox.cards WHERE tenant_id IN ('backlog', 'behind'); DELETE FROM cardbox.search_queue WHERE tenant_id IN ('backlog', 'behind')")
-
-
 # --- the queue ---
 
 

@@ -61,7 +61,7 @@ def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="
 
 
 def find(terms, cursor="NULL, NULL"):
-    return f"{TENANT}, '{{{terms}}}', decode(repeat('00', 128), 'hex'), NULL, NULL, {cursor}, 20, 200"
+    return f"{TENANT}, '{{{terms}}}', NULL, NULL, {cursor}, 20, 200"
 
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
@@ -127,7 +127,7 @@ EXAMPLES = {
     "search_find": [find("999999"), find("999999,5"), find("5"), find("5", "'2026-01-02', 5")],
     "search_store": ["""'{tenant-0,tenant-0,tenant-0,tenant-0}', '{"","",s-0,""}', '{card-5,new,e-1,card-15}', '{card,card,entry,NULL}',
                      '{NULL,NULL,NULL,NULL}', '{now,now,now,NULL}', '{now,now,now,now}', '{0,2,3,4}', '{2,3,4,4}',
-                     array_fill(decode(repeat('00', 128), 'hex'), '{4}'), '{5,6,7,8}'"""],
+                     '{5,6,7,8}'"""],
     "search_take": ["'', 100", "'tenant-2', 1"],
     "session_append": [
         f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
@@ -327,9 +327,9 @@ INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, creat
 SELECT c.tenant_id, c.card_id, r, '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
 
 -- Of each tenant all documents have one term, and every thousandth has another.
-INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms, signature)
+INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms)
 SELECT c.tenant_id, '', c.card_id, 'card', c.created_at,
-       ARRAY[right(c.tenant_id, 1)::bigint * 1000000 + 999999, right(c.tenant_id, 1)::bigint * 1000000 + right(c.card_id, 3)::bigint], repeat('0', 1024)::bit(1024)
+       ARRAY[right(c.tenant_id, 1)::bigint * 1000000 + 999999, right(c.tenant_id, 1)::bigint * 1000000 + right(c.card_id, 3)::bigint]
   FROM cardbox.cards c WHERE c.card_id ~ '^card-\\d{3,}$';
 
 -- Of the tasks one in twenty is active, and of these every third is held; one in ten has failed.

@@ -43,9 +43,6 @@ static void put_terms(params *p, const search_find *find, arena *memory)
         return;
     }
     params_column(p, PARAMS_INT8, all, count, sizeof(all[0]), 0);
-    params_text(p, search_signature(all, count, memory));
-    if (memory->failed)
-        p->bytes.failure = BUF_NOMEM;
 }
 
 void search_find_params(params *p, const search_find *find, arena *memory)

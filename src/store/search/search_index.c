@@ -35,7 +35,6 @@ enum {
 typedef struct document {
     slice tenant, session_id, id, kind, task_id;
     int64_t created_micros, queued_micros;
-    slice signature;
     int64_t terms_before, terms_end; /* indexes in the terms of the batch; end -1: queued again */
 } document;
 
@@ -43,7 +42,6 @@ typedef struct batch {
     document documents[BATCH];
     size_t count;
     buf terms;        /* int64_t of all documents */
-    arena signatures; /* of all documents */
     buf text;         /* of one document */
     arena memory;     /* for one document */
 } batch;
@@ -98,12 +96,10 @@ static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
     const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
     int64_t *terms =
         words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
-    if (terms != NULL) {
+    if (terms != NULL)
         buf_add(&b->terms, terms, count * sizeof(terms[0]));
-        d->signature = search_signature(terms, count, &b->signatures);
-    }
     arena_reset(&b->memory);
-    return terms != NULL && !b->signatures.failed && buf_ok(&b->text) && buf_ok(&b->terms);
+    return terms != NULL && buf_ok(&b->text) && buf_ok(&b->terms);
 }
 
 static bool read_documents(batch *b, const store_rows *rows)
@@ -145,7 +141,6 @@ static void put_documents(params *p, const batch *b)
     params_column(p, PARAMS_TIMESTAMPTZ, d, b->count, PARAMS_FIELD(document, queued_micros));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_before));
     params_column(p, PARAMS_INT8, d, b->count, PARAMS_FIELD(document, terms_end));
-    params_column(p, PARAMS_BYTEA, d, b->count, PARAMS_FIELD(document, signature));
     params_column(p, PARAMS_INT8, b->terms.data, b->terms.len / sizeof(int64_t), sizeof(int64_t),
                   0);
 }
@@ -160,7 +155,6 @@ static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardb
     buf_free(&b.terms);
     buf_free(&b.text);
     arena_reset(&b.memory);
-    arena_reset(&b.signatures);
     if (!ok)
         return error_nomem(err);
     return client_run(tx, STATEMENT_search_store, &p, RUN_ONCE, NULL, err);

@@ -1,5 +1,5 @@
 /*
- * search_terms.c: adds the terms of filters to the terms of words, and makes signatures.
+ * search_terms.c: adds the terms of filters to the terms of words.
  */
 #include "store/search/search_terms.h"
 
@@ -39,18 +39,4 @@ int64_t *search_terms_join(size_t *count, slice tenant, const int64_t *terms,
             all[unique++] = all[i];
     *count = unique;
     return all;
-}
-
-slice search_signature(const int64_t *terms, size_t count, arena *memory)
-{
-    enum { BITS = SEARCH_SIGNATURE_BYTES * 8, BITS_OF_TERM = 2, SHIFT = 10 };
-    unsigned char *bits = arena_zeros(memory, SEARCH_SIGNATURE_BYTES, 1);
-    if (bits == NULL)
-        return (slice){NULL, 0};
-    for (size_t i = 0; i < count; i++)
-        for (int n = 0; n < BITS_OF_TERM; n++) {
-            unsigned bit = (unsigned)((uint64_t)terms[i] >> (n * SHIFT)) % BITS;
-            bits[bit / 8] |= (unsigned char)(0x80U >> (bit % 8));
-        }
-    return (slice){(const char *)bits, SEARCH_SIGNATURE_BYTES};
 }

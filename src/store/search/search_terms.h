@@ -11,14 +11,6 @@
  * characters each, and a line feed for each. */
 enum { SEARCH_DOCUMENT_BYTES = 2 * (4 * SEARCH_TEXT_CHARS + 1) };
 
-/* A document's signature has two bits of each of its terms: the bits whose numbers are the lowest
- * ten bits of the term and the next ten. Bit 0 is the highest bit of byte 0. So a document without
- * one of the bits of a term lacks the term, and a search need not read its terms. */
-enum { SEARCH_SIGNATURE_BYTES = 128 };
-
-/* Returns the signature of terms; ptr NULL: `memory` has failed. */
-slice search_signature(const int64_t *terms, size_t count, arena *memory);
-
 /* The values of the filters of a document, or of a search; ptr NULL: none. */
 typedef struct search_facts {
     slice kind, type, role, session_id, task_id;
