@@ -198,6 +198,7 @@ def test_what_it_waits_for():
 def test_send_and_cancel():
     task = spawn("answer me")
     browser = visit(f"task/{task}")
+    browser.wait("return document.querySelector('[data-do=send]')")
     browser.click("[data-do=send]")
     browser.click("dialog [data-do=confirm]")
     assert browser.texts("dialog[open] h2") == ["Send a message"], "an empty message was sent"
