@@ -10,7 +10,7 @@
 #include "store/search/search_terms.h"
 
 /* Number of the newest documents that a search examines before it uses the GIN index. */
-enum { WALK = 2000 };
+enum { WALK = 1000 };
 
 const char *const SEARCH_KINDS[] = {"card", "message", "entry", NULL};
 
