@@ -195,7 +195,7 @@ class BoxPage {
     this.sayFacts();
     try {
       const { data } = await this.api.task(id);
-      if ((data.task ?? data).router) this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router'));
+      if (data.state === 'waiting') this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router: it waits for a message'));
     } catch {
       // The task may be gone. Its cards are here.
     }
