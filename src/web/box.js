@@ -4,7 +4,7 @@ import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from 
 import { token } from './api.js';
 import { ask, askToFork } from './fork.js';
 import { cardItem, cardText, missingItem, pairing } from './card.js';
-import { curl } from './curl.js';
+import { commandOf } from './curl.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
@@ -331,11 +331,11 @@ class BoxPage {
     const at = version === versions.newest ? {} : { at_version: version };
     const box = (...rest) => ['boxes', versions.id, ...rest];
     const id = `message-of-${versions.id}-${version}`;
-    const post = (path, body) => curl(this.api.address(path), { body, hasToken });
+    const post = (path, body) => commandOf(this.api.address(path), { body, hasToken });
     const lines = [
-      ['This version', curl(this.api.address(box(), at), { hasToken })],
-      ['Its last cards', curl(this.api.address(box('cards'), at), { hasToken })],
-      ['What a model gets', curl(this.api.address(box('context'), at), { hasToken })],
+      ['This version', commandOf(this.api.address(box(), at), { hasToken })],
+      ['Its last cards', commandOf(this.api.address(box('cards'), at), { hasToken })],
+      ['What a model gets', commandOf(this.api.address(box('context'), at), { hasToken })],
       this.appendButton.hidden ? null : ['Append a message', `${post(['cards'], messageCard(id, 'user', 'Go on.'))} &&\n${
         post(box('append'), { card_ids: [id], expected_version: version })}`],
       ['Fork this version', post(box('fork'), { at_version: version })],

@@ -3,7 +3,7 @@
 import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
 import { token } from './api.js';
 import { content, isObject, json, jsonOrText, textOf, toolCalls } from './content.js';
-import { curl } from './curl.js';
+import { commandOf } from './curl.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
 import { prose } from './markdown.js';
@@ -277,7 +277,7 @@ export async function showBoxContext(main, api, here) {
     }, `Show what a model gets of the last ${count(TAIL, 'card')}`)) : null),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
     missing: ['No such box', 'There is none with this id in this project.', here.id], api,
-    command: (query) => curl(api.address(['boxes', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+    command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
   });
   if (context === null) return;
   nameBox(main.querySelector('h1 a'), context);

@@ -4,7 +4,7 @@
 export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The command for a request. The token is not part of it: the shell takes it from its environment. */
-export function curl(url, { body, headers = {}, hasToken = false } = {}) {
+export function commandOf(url, { body, headers = {}, hasToken = false } = {}) {
   const words = ['curl -sS --fail-with-body'];
   if (hasToken) words.push('-H "Authorization: Bearer $CARDBOX_TOKEN"');
   for (const [name, value] of Object.entries(headers)) words.push('-H', quoted(`${name}: ${value}`));

@@ -5,7 +5,7 @@ import { copyButton, count, el, fill, foreign, namedLink, notice, sentence, shor
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
 import { showContext } from './context.js';
-import { curl } from './curl.js';
+import { commandOf } from './curl.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
@@ -317,7 +317,7 @@ export async function showSessionContext(main, api, here) {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
         leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
       load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
-      command: (query) => curl(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+      command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
     });
   } catch (error) {
     if (error.name !== 'AbortError') fill(main, trouble(error, missing));
