@@ -37,7 +37,10 @@ class Walker:
     def note(self, where, found):
         """A problem that differs from an earlier one only in ids and numbers is the same problem."""
         for one in found:
-            self.problems.setdefault(re.sub(r"[\da-f-]{8,}|\d+", "#", one), f"{where}: {one}")
+            kind = re.sub(r"[\da-f-]{8,}|\d+", "#", one)
+            if kind not in self.problems:
+                self.problems[kind] = f"{where}: {one}"
+                print(self.problems[kind][:500], flush=True)
 
     def settle(self, where, typed=False):
         """Waits until the page is loaded. A text that was `typed` may name nothing on the server."""
