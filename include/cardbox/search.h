@@ -66,8 +66,8 @@ typedef struct cardbox_search_options {
  * @param out      receives the page; cardbox_search_hits_cursor returns the cursor of the next page
  * @param db       any handle
  * @param tenant   the tenant
- * @param query    words or identifiers, all of which a hit has; up to CARDBOX_SEARCH_QUERY_MAX
- * bytes of UTF-8 with at least one word
+ * @param query    words or identifiers; a hit has all of them. Up to CARDBOX_SEARCH_QUERY_MAX bytes
+ * of UTF-8 with at least one word
  * @param options  NULL: no filters, and the default limit
  * @param err      may be NULL
  * @return CARDBOX_OK, even if nothing was found; CARDBOX_INVALID (also for a query without a word

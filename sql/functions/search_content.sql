@@ -1,8 +1,12 @@
--- search_content: returns what can be found under an id: a live card, a message of a task, or an entry of a session. Contents are cut after the characters that the tokeniser reads (SEARCH_TEXT_CHARS in
--- src/model/search/search.h). PostgreSQL inlines the function.
+-- search_content: returns what can be found under an id: a live card, a message of a task, or an entry of a session.
+-- Contents are cut after the characters that the tokeniser reads (SEARCH_TEXT_CHARS in src/model/search/search.h).
+-- PostgreSQL inlines the function.
 --   states  States of the session in which its entries can be found.
 --   queued  When the id was queued. The time of an entry is this time, or that of the session's last change if that is
 --           earlier. The caller replaces it by the entry's own timestamp.
+--
+-- As in find_entry(), the ranges and the ORDER BYs make PostgreSQL use the indexes of the ids. A plan that was made for
+-- empty tables would otherwise read all cards of the tenant for each document.
 CREATE OR REPLACE FUNCTION cardbox.search_content(tenant text, session text, id text, states text[], queued timestamptz)
 RETURNS TABLE (kind text, task_id text, type text, role text, created_at timestamptz, content text, tool_calls text)
 LANGUAGE sql STABLE
@@ -12,14 +16,16 @@ AS $$
            CASE WHEN m.ts BETWEEN -62135596800000 AND 253402300799999
                 THEN timestamptz 'epoch' + m.ts * interval '1 millisecond' ELSE c.created_at END,
            left(c.content::text, 65536), left(c.tool_calls::text, 65536)
-      FROM cardbox.cards c
-      LEFT JOIN LATERAL (SELECT x.task_id, x.role, x.ts FROM cardbox.messages x
-                          WHERE x.tenant_id = tenant AND x.message_id = id) AS m ON true
-     WHERE session = '' AND c.tenant_id = tenant AND c.card_id = id
-       AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
+      FROM (SELECT * FROM cardbox.cards x
+             WHERE x.tenant_id = tenant AND x.card_id BETWEEN id AND id ORDER BY x.card_id LIMIT 1) AS c
+      LEFT JOIN LATERAL (
+            SELECT x.task_id, x.role, x.ts FROM cardbox.messages x
+             WHERE x.tenant_id = tenant AND x.message_id BETWEEN id AND id ORDER BY x.message_id LIMIT 1) AS m ON true
+     WHERE session = '' AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
     UNION ALL
     SELECT 'entry', NULL, e.type, e.role, least(queued, s.updated_at), left(e.content::text, 65536), NULL
-      FROM cardbox.sessions s
+      FROM (SELECT * FROM cardbox.sessions x
+             WHERE x.tenant_id = tenant AND x.session_id BETWEEN session AND session ORDER BY x.session_id LIMIT 1) AS s
      CROSS JOIN LATERAL cardbox.find_entry(tenant, session, id) AS e
-     WHERE s.tenant_id = tenant AND s.session_id = session AND s.state = ANY (states) AND e.content IS NOT NULL
+     WHERE s.state = ANY (states) AND e.content IS NOT NULL
 $$;

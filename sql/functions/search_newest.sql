@@ -13,8 +13,9 @@ AS $$
              ORDER BY x.created_at DESC, x.n DESC LIMIT walk) AS w
      CROSS JOIN LATERAL (
             SELECT x.* FROM cardbox.search_documents x
-             WHERE x.tenant_id = tenant AND x.created_at = w.created_at AND x.n = w.n AND x.terms @> search_newest.terms
-             ORDER BY x.created_at, x.n LIMIT 1) AS d
+             WHERE x.tenant_id = tenant AND x.created_at = w.created_at AND x.n BETWEEN w.n AND w.n
+               AND x.terms @> search_newest.terms
+             ORDER BY x.n LIMIT 1) AS d
      CROSS JOIN LATERAL cardbox.search_content(tenant, d.session_id, d.id, '{live}', d.created_at) AS c
      WHERE (w.signature & bits) = bits
      ORDER BY w.created_at DESC, w.n DESC LIMIT page_size

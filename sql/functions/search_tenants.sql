@@ -3,19 +3,20 @@
 -- search_take().
 CREATE OR REPLACE FUNCTION cardbox.search_tenants(last text, most bigint) RETURNS text[]
 LANGUAGE plpgsql
+SET enable_seqscan = off
 AS $$
 DECLARE
     tenants text[] := '{}';
-    tenant  text := last;
+    tenant  text COLLATE "C" := last;
     wrapped boolean := false;
 BEGIN
     WHILE cardinality(tenants) < most LOOP
         SELECT q.tenant_id INTO tenant FROM cardbox.search_queue q
-         WHERE q.tenant_id > tenant AND (NOT wrapped OR q.tenant_id <= last) ORDER BY q.tenant_id LIMIT 1;
+         WHERE q.tenant_id > tenant ORDER BY q.tenant_id LIMIT 1;
+        EXIT WHEN wrapped AND (NOT FOUND OR tenant > last);
         IF FOUND THEN
             tenants := tenants || tenant;
         ELSE
-            EXIT WHEN wrapped;
             wrapped := true;
             tenant := '';
         END IF;

@@ -66,7 +66,8 @@ static const struct {
 } SHARED[] = {
     {"--dsn (or CARDBOX_DSN)", "all but dev, session check and convert, ability list and show"},
     {"--project (or CARDBOX_PROJECT)",
-     "import, export, ability invoke; all of card, box, task; session except check, convert"},
+     "import, export, search, ability invoke; all of card, box, task; session except check, "
+     "convert"},
     {"--json", "all but dev, export, session export and convert"},
     {"--limit", "most commands that print lists"},
     {"--help", "all"}};

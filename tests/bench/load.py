@@ -83,7 +83,7 @@ def compiled(name):
         flags = file.read().split()
     program = os.path.join(temp_dir(), name)
     run(*[flag for flag in flags if flag != "-fPIC"], "-o", program, os.path.join(HERE, name + ".c"),
-        os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a"), "-lpq", "-luuid", cwd=cardbox_test.ROOT)
+        os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a"), "-lpq", "-luuid", "-lutf8proc", cwd=cardbox_test.ROOT)
     return program
 
 

@@ -145,13 +145,13 @@ def test_common_options_are_where_the_overview_says():
               for option in ("dsn", "project", "json", "limit")}
     files = {"session check", "session convert", "ability list", "ability show"}  # they know no database
     grouped = {name for name in names if name.split()[0] in ("card", "box", "session", "task", "ability")} - files
-    lists = {"project list", "task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
+    lists = {"search", "project list", "task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
-    assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
+    assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export", "search"} | grouped,
                       "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists | {"box context", "session context"}}
     overview = re.sub(r"\s+", " ", help_of("cardbox"))
     for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
-                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; all of card, box, "
+                 "--project (or CARDBOX_PROJECT) import, export, search, ability invoke; all of card, box, "
                  "task; session except check, convert --",
                  "--json all but dev, export, session export and convert --",
                  "--limit most commands that print lists --"):

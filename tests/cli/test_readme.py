@@ -127,7 +127,7 @@ def run_program(dev, program):
         flags = text.read().split()
     binary = os.path.join(directory, "program")
     library = os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a")
-    subprocess.run([*flags, "-o", binary, source, library, "-lpq", "-luuid"], check=True,
+    subprocess.run([*flags, "-o", binary, source, library, "-lpq", "-luuid", "-lutf8proc"], check=True,
                    cwd=cardbox_test.ROOT)
     outputs = []
     for _ in range(2):

@@ -38,6 +38,17 @@ test("cards", async () => {
     assert((await cards.delete("a/é")).deleted);
 });
 
+test("search", async () => {
+    const cards = [0, 1, 2].map((n) => ({ card_id: `found-${n}`, type: "found", content: "a needle" }));
+    await project.cards.add(cards);
+    while ((await project.search("needle")).hits.length < 3) await new Promise((resolve) => setTimeout(resolve, 100));
+    const pages = await collect(eachPage((cursor) => project.search("needle", { kind: "card", limit: 2, ...cursor })));
+    assert.deepEqual(pages.map((page) => page.hits.length), [2, 1]);
+    assert.deepEqual(pages[0]?.hits[0]?.offsets, [[2, 8]]);
+    assert.equal((await failure(project.search("..."))).status, 422);
+    for (const card of cards) await project.cards.delete(card.card_id);
+});
+
 test("boxes", async () => {
     const { card_id } = await project.cards.add({ type: "task.instruction", content: { text: "hi" } });
     const box = project.box((await project.boxes.create({ card_ids: [card_id] })).box_id);

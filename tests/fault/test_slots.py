@@ -54,7 +54,7 @@ def test_cap():
     """All connections of the process are counted, those beside the loops too."""
     postgres = Postgres()
     dsn = postgres.database()
-    for most in (7, 9, 12, 24):
+    for most in (8, 10, 13, 24):
         server = Server(dsn, "--database-connections", str(most), "--loops", "8", "--read-connections", "64")
         server.await_ready()
         check_serves(server)
@@ -62,18 +62,18 @@ def test_cap():
             assert server.post("/projects/p/abilities/task:spawn", {"goal": "x"}).status == 200
             assert server.get("/projects/p/export").status == 200
         await_(lambda: usable(server, "reads") == links(server, "reads"), server.log)
-        assert sum(links(server, group) for group in STATES) <= most - 4, server.get("/metrics").body
+        assert sum(links(server, group) for group in STATES) <= most - 5, server.get("/metrics").body
         assert sessions(postgres, dsn) <= most, (most, sessions(postgres, dsn))
         server.stop()
 
 
 def test_cap_of_environment():
-    server = Server(cardbox_test.dsn(), prefix=("env", "CARDBOX_DATABASE_CONNECTIONS=7"))
+    server = Server(cardbox_test.dsn(), prefix=("env", "CARDBOX_DATABASE_CONNECTIONS=8"))
     server.await_ready()
     assert [links(server, group) for group in STATES] == [1, 1, 1]
     assert server.metric("cardbox_loops") == 1
     server.stop()
-    done = subprocess.run([CARDBOXD, "--database-connections", "6"], capture_output=True, text=True)
+    done = subprocess.run([CARDBOXD, "--database-connections", "7"], capture_output=True, text=True)
     assert done.returncode == 2 and "database-connections" in done.stderr, done
 
 

@@ -56,6 +56,16 @@ def test_cards():
     assert cards.delete("a/é")["deleted"]
 
 
+def test_search():
+    searched = CardBox(f"http://127.0.0.1:{server().port}").project("searched")
+    searched.cards.add([{"card_id": f"c{n}", "content": "a needle"} for n in range(3)])
+    cardbox_test.await_(lambda: len(searched.search("needle")["hits"]) == 3)
+    pages = list(each_page(searched.search, "needle", kind="card", limit=2))
+    assert sorted(hit["id"] for page in pages for hit in page["hits"]) == ["c0", "c1", "c2"], pages
+    assert pages[0]["hits"][0]["offsets"] == [[2, 8]] and len(pages) == 2
+    assert error_of(searched.search, "...").faults[0]["loc"] == ["query", "q"]
+
+
 def test_boxes():
     card = project().cards.add({"content": {"text": "hi"}, "type": "task.instruction"})["card_id"]
     box = project().box(project().boxes.create([card])["box_id"])

@@ -46,7 +46,7 @@ def test_areas():
     done = client_test.run_node("--require", os.path.join(FILES, "node_18.cjs"), "--test-reporter=tap", os.path.join(programs(), "areas.js"),
                     env={**os.environ, "CARDBOX_URL": f"http://127.0.0.1:{server().port}", "CARDBOX_PROXY": proxy.url})
     reports = re.findall(r"(?m)^(not )?ok \d+ - (.*)\n((?:^  .*\n)*)", done.stdout)
-    assert len(reports) == 8, done.stdout + done.stderr
+    assert len(reports) == 9, done.stdout + done.stderr
 
     def check(failed, why):
         assert not failed, why

@@ -44,8 +44,7 @@ static void compare_terms(slice text, slice words, arena *memory)
     for (const char *at = words.ptr, *end = at + words.len; at < end;) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
 
-        wanted[expected++] =
-            search_term(search_seed(TENANT), (slice){at, (size_t)(line_end - at)});
+        wanted[expected++] = search_term(search_seed(TENANT), (slice){at, (size_t)(line_end - at)});
         at = line_end + 1;
     }
     expected = search_sort_terms(wanted, expected);

@@ -7,6 +7,7 @@ with regular expressions and Python's Unicode data. src/model/search does the sa
     spans(query, text)          where: (from, to) in characters, ascending, those that overlap are one
 """
 
+import functools
 import json
 import re
 import unicodedata
@@ -41,40 +42,58 @@ def is_data(text):
 
 
 def text_of(text):
-    lines, depth, hidden = [], 0, False
+    return "".join(line + "\n" for line in lines_of(text, 0))
+
+
+def is_json(text):
+    """Whether a text is an object or an array, in strict JSON."""
+    try:
+        return isinstance(json.loads(text, parse_int=str, parse_float=str, parse_constant=int), (dict, list))
+    except ValueError:
+        return False
+
+
+def lines_of(text, depth):
+    """The lines of the text. `depth` is 1 for JSON that was in a string."""
+    lines, hidden, may_be_json, inner = [], False, False, depth > 0
     for token in TOKEN.finditer(text):
-        inside, _, colon, number, opens, closes, _ = token.groups()
+        inside, ends, colon, number, opens, closes, _ = token.groups()
         if colon:
             name = decoded(inside)
             hidden = name in NEITHER or (name == "id" and depth <= 1)
+            may_be_json = name == "arguments" and not inner
             lines += [] if hidden or name in NO_NAME else [name]
             continue
         if number is not None:
             lines += [] if hidden else [number]
         elif inside is not None:
             value = decoded(inside)
-            lines += [] if is_data(value) or (hidden and value.isascii()) else [value]
+            if may_be_json and ends and is_json(value):
+                lines += lines_of(value, 1)
+            elif not is_data(value) and not (hidden and value.isascii()):
+                lines.append(value)
         elif opens or closes:
             depth = depth + 1 if opens else max(depth - 1, 0)
         if not closes:
-            hidden = False
-    return "".join(line + "\n" for line in lines)
+            hidden = may_be_json = False
+    return lines
 
 
 # --- characters ---
 
-JOINERS = set("_-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019")
+CONNECTORS = set("_-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019")
 CJK = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"
     "\u3040-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7ff\uf900-\ufaff\uff65-\uffdc"
     "\U00016fe0-\U00018dff\U0001aff0-\U0001b2ff\U0001f200-\U0001f2ff\U00020000-\U0003fffd]")
 
 
+@functools.cache
 def kind(char):
-    """C: CJK, A: capital, a: small letter, l: other letter, 0: digit, m: mark, j: joiner, space: white space or control."""
+    """C: CJK, A: capital, a: small letter, l: other letter, 0: digit, m: mark, j: connector, space: white space or control."""
     if CJK.match(char):
         return "C"
-    if char in JOINERS:
+    if char in CONNECTORS:
         return "j"
     category = unicodedata.category(char)
     if category in ("Lu", "Lt"):
@@ -84,6 +103,7 @@ def kind(char):
     return {"L": "l", "N": "0", "M": "m", "Z": " "}.get(category[0], " " if category == "Cc" else ".")
 
 
+@functools.cache
 def folded(char):
     """The folded form of a character of a word."""
     if CJK.match(char):
@@ -96,23 +116,23 @@ def folded(char):
 
 RUN = re.compile("(?:C|[Aal0]m*(?:j{1,2}(?=[Aal0]))?)+")
 WORD = re.compile("C|(?:[Aal]m*)+|(?:0m*)+")
-PIECE_ENDS = re.compile("(?<=[al])(?=A)|(?<=A)(?=Aa)")
+SUBWORD_ENDS = re.compile("(?<=[al])(?=A)|(?<=A)(?=Aa)")
 
 
 def size(text):
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-class Piece:
+class Subword:
     def __init__(self, begins_word, is_cjk, start):
         self.begins_word, self.is_cjk, self.start, self.end, self.text = begins_word, is_cjk, start, start, ""
 
 
-def word_pieces(text, kinds, start, end):
-    """The pieces of a word of the text. A word that is too long is several."""
+def subwords_of(text, kinds, start, end):
+    """The subwords of a word of the text. A word that is too long is several."""
     bases = [at for at in range(start, end) if kinds[at] != "m"]
-    cuts = {bases[match.start()] for match in PIECE_ENDS.finditer("".join(kinds[at] for at in bases))}
-    pieces, length = [], 0
+    cuts = {bases[match.start()] for match in SUBWORD_ENDS.finditer("".join(kinds[at] for at in bases))}
+    subwords, length = [], 0
     for at in range(start, end):
         more = folded(text[at])
         too_long = length + size(more) > WORD_BYTES
@@ -120,39 +140,39 @@ def word_pieces(text, kinds, start, end):
             length = 0
         length += size(more)
         if at == start or too_long or at in cuts:
-            pieces.append(Piece(at == start or too_long, kinds[at] == "C", at))
-        pieces[-1].text += more
-        pieces[-1].end = at + 1
-    return pieces
+            subwords.append(Subword(at == start or too_long, kinds[at] == "C", at))
+        subwords[-1].text += more
+        subwords[-1].end = at + 1
+    return subwords
 
 
 def runs(text):
-    """The runs of a text: lists of pieces."""
+    """The runs of a text: lists of subwords."""
     kinds = "".join(map(kind, text))
     for run in RUN.finditer(kinds):
-        pieces = []
+        subwords = []
         for word in WORD.finditer(kinds, run.start(), run.end()):
-            pieces += word_pieces(text, kinds, word.start(), word.end())
-        yield pieces
+            subwords += subwords_of(text, kinds, word.start(), word.end())
+        yield subwords
 
 
-def joined(pieces):
-    return "".join(piece.text for piece in pieces)
+def joined(subwords):
+    return "".join(subword.text for subword in subwords)
 
 
 def words(run):
-    """The words of a run: (index of the first piece, index after the last)."""
-    starts = [at for at, piece in enumerate(run) if piece.begins_word] + [len(run)]
+    """The words of a run: (index of the first subword, index after the last)."""
+    starts = [at for at, subword in enumerate(run) if subword.begins_word] + [len(run)]
     return list(zip(starts, starts[1:]))
 
 
 def run_terms(run):
-    """The terms of a run: (index of the first piece, index after the last)."""
+    """The terms of a run: (index of the first subword, index after the last)."""
     found = {(at, at + count) for count in (1, 2) for at in range(len(run) - count + 1)}
-    found |= {(at, at + 3) for at in range(len(run) - 2) if not any(piece.is_cjk for piece in run[at:at + 3])}
+    found |= {(at, at + 3) for at in range(len(run) - 2) if not any(subword.is_cjk for subword in run[at:at + 3])}
     each = words(run)
     found |= set(each) | {(first[0], second[1]) for first, second in zip(each, each[1:])}
-    if not any(piece.is_cjk for piece in run) and size(joined(run)) <= RUN_BYTES:
+    if not any(subword.is_cjk for subword in run) and size(joined(run)) <= RUN_BYTES:
         found.add((0, len(run)))
     return found
 

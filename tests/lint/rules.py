@@ -32,6 +32,7 @@ FOLDERS = {
 RESTRICTED_HEADERS = {
     "microhttpd.h": re.compile(r"src/server/net/"),
     "curl/curl.h": re.compile(r"src/outbound/net\.c$"),
+    "utf8proc.h": re.compile(r"src/model/search/chars\.c$"),
     "libpq-fe.h": re.compile(r"(src/db/|src/store/|tests/)"),
     # libcardbox and cardboxd do not link it; <cardbox/jansson.h> is for programs that do.
     "jansson.h": re.compile(r"(src/app/json_text\.h$|include/cardbox/jansson\.h$|tests/)"),

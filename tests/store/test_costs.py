@@ -55,6 +55,9 @@ SELECT '{t}', e.s, e.i, 'e-' || e.i, e.up, e.missing, e.depth, e.i - e.depth, CA
 INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, digest, version)
 SELECT '{t}', 's', 'key-' || n, 'x', 1 FROM generate_series(1, {n}) AS n;
 
+INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms, signature)
+SELECT '{t}', '', 'card-' || n, 'card', now() + n * interval '1 us', ARRAY[1, 2 + n % 1000], repeat('0', 1024)::bit(1024)
+  FROM generate_series(0, {n} - 1) AS n;
 INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_call_id, metadata, created_at)
 SELECT '{t}', 'card-' || n, '1', 'call-' || n,
        '{{"type": "tool.result", "step_id": "step", "trace_id": "trace", "agent_turn_id": "turn"}}', now() + n * interval '1 us'
@@ -285,6 +288,11 @@ def all_cases(t, n):
     yield "sessions_export", f"{T}, NULL, 100", 2
     yield "sessions_list", f"{T}, NULL, NULL, 50, NULL", 2
     yield "sessions_list", f"{T}, NULL, NULL, 50, 65536", 2 * 50
+    yield "search_find", f"{T}, '{{1}}', decode(repeat('00', 128), 'hex'), NULL, NULL, NULL, NULL, 100, 1000", BATCH
+    yield "search_find", f"{T}, '{{7}}', decode(repeat('ff', 128), 'hex'), NULL, NULL, NULL, NULL, 100, 1000", BATCH
+    yield "search_take", "'', 100", BATCH
+    yield "search_store", f"{array('text', [t] * BATCH)}, array_fill(''::text, '{{100}}'), {array('text', cards)}, array_fill('card'::text, '{{100}}'), array_fill(NULL::text, '{{100}}'), array_fill(now(), '{{100}}'), array_fill(now(), '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(1::bigint, '{{100}}'), array_fill(decode(repeat('00', 128), 'hex'), '{{100}}'), '{{5}}'", BATCH
+    yield "search_store", f"{array('text', [t] * BATCH)}, array_fill(''::text, '{{100}}'), {array('text', cards)}, array_fill(NULL::text, '{{100}}'), array_fill(NULL::text, '{{100}}'), array_fill(NULL::timestamptz, '{{100}}'), array_fill(now(), '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(NULL::bytea, '{{100}}'), '{{}}'", BATCH
 
     yield "cards_add", card_arrays(new, ["1"] * BATCH, False) + f", {flags}, {flags}, true", BATCH
     yield "cards_add", card_arrays(cards, ["2"] * BATCH, True) + f", {flags}, {flags}, true", BATCH

@@ -3,6 +3,7 @@
  * call: each gives CARDBOX_NOMEM (or works all the same), leaks nothing, and leaves the handle fit.
  * link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  */
+#include "store/search/search_index.h"
 #include "store/store_test.h"
 
 static char box_id[CARDBOX_UUID_SIZE];
@@ -81,6 +82,24 @@ static cardbox_status list(cardbox_error *err)
     filter.match_count = 1;
     cardbox_status status = cardbox_cards_list(&cards, db, "nomem", &filter, err);
     cardbox_cards_free(cards);
+    return status;
+}
+
+/* Two pages: the cards of add(), which are indexed here. */
+static cardbox_status search(cardbox_error *err)
+{
+    cardbox_search_hits *hits = NULL;
+    cardbox_search_options page = CARDBOX_SEARCH_OPTIONS_INIT;
+    search_indexer indexer = {.singles = 0};
+    search_batch batch;
+    cardbox_status status = search_index_batch(&batch, &indexer, db, err);
+    page.limit = 1;
+    for (int i = 0; status == CARDBOX_OK && i < 2; i++) {
+        cardbox_search_hits_free(hits);
+        hits = NULL;
+        status = cardbox_search(&hits, db, "nomem", i == 0 ? "a" : "1", &page, err);
+    }
+    cardbox_search_hits_free(hits);
     return status;
 }
 
@@ -479,6 +498,7 @@ static cardbox_status invoke(cardbox_error *err)
     static const char *const CALLS_OF[][2] = {
         {"bus:inspect", "{\"abilityId\":\"card:add\"}"},
         {"card:add", "{\"card_id\":\"n-3\",\"content\":\"\\u0000\",\"metadata\":{\"a\":1}}"},
+        {"search:find", "{\"limit\":1,\"q\":\"a\",\"role\":\"user\"}"},
         {"card:list", "{\"limit\":1,\"meta\":{\"step_id\":\"step\"}}"},
         {"session:append",
          "{\"session_id\":\"n-bus\",\"entries\":[{\"type\":\"user\",\"content\":\"x\"}]}"},
@@ -502,6 +522,7 @@ static const struct {
     {"add", add},
     {"get", get},
     {"list", list},
+    {"search", search},
     {"append", append},
     {"load", load},
     {"hydrate", hydrate},

@@ -22,7 +22,7 @@ from sql_statements import planner_settings, prepare  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
           "sessions", "session_lines", "session_append_keys",
-          "tasks", "messages", "calls", "task_events", "task_chunks", "abilities")
+          "tasks", "messages", "calls", "task_events", "task_chunks", "abilities", "search_documents")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
 LATE_BOX = "'00000000-0000-0000-0000-000000011000'"
@@ -58,6 +58,10 @@ def list_cards(step_id="NULL", type_="NULL", trace_id="NULL", agent_turn_id="NUL
 def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0", goals="false",
                 state="NULL"):
     return f"{TENANT}, {active}, {status}, {parent}, {start}, {end}, 100, {offset}, {goals}, {state}"
+
+
+def find(terms, cursor="NULL, NULL"):
+    return f"{TENANT}, '{{{terms}}}', decode(repeat('00', 128), 'hex'), NULL, NULL, {cursor}, 20, 200"
 
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
@@ -120,6 +124,11 @@ EXAMPLES = {
     "session_path": [f"{SESSION}, 'e-2003', 0, 2147483647, 1000000", f"{SESSION}, '', 100, 149, NULL"],
     "session_link": [f"{SESSION}, '{{e-7,no}}'"],
     "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
+    "search_find": [find("999999"), find("999999,5"), find("5"), find("5", "'2026-01-02', 5")],
+    "search_store": ["""'{tenant-0,tenant-0,tenant-0,tenant-0}', '{"","",s-0,""}', '{card-5,new,e-1,card-15}', '{card,card,entry,NULL}',
+                     '{NULL,NULL,NULL,NULL}', '{now,now,now,NULL}', '{now,now,now,now}', '{0,2,3,4}', '{2,3,4,4}',
+                     array_fill(decode(repeat('00', 128), 'hex'), '{4}'), '{5,6,7,8}'"""],
+    "search_take": ["'', 100", "'tenant-2', 1"],
     "session_append": [
         f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}', '{NULL,NULL}', '{NULL,NULL}'",
@@ -165,6 +174,8 @@ EXAMPLES = {
 NOT_OF_WORKERS = {
     "ability_delete": "workers write no abilities",
     "ability_save": "workers write no abilities",
+    "search_store": "workers index nothing",
+    "search_take": "workers index nothing",
     "session_delete": "workers delete no sessions",
     "tokens_changed": "workers know no tokens",
 }
@@ -183,6 +194,7 @@ NOT_PLANNED = {
     **dict.fromkeys(("tasks_listen", "tasks_notify"), "reads the names of channels, of which each tenant has one"),
     "gc_batch": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
     **dict.fromkeys(("token_create", "token_list", "token_revoke"), "for operators; there are few tokens"),
+    "search_backlog": "counts the queue, up to a limit",
     **dict.fromkeys(("export_count", "project_counts", "gc_count"), "counts all there is, for operators"),
 }
 
@@ -201,6 +213,8 @@ SORTS = {
     "cards_add": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few, and those of one time",
     "projects_list": "a page",
+    "search_find": "what the GIN index gives",
+    "search_take": "what is taken",
     "session_append": "what is given",
     "session_append_new": "what is given",
     "session_branch_points": "a page",
@@ -236,6 +250,7 @@ SORTED_LIST = list_cards(tool_call_ids="'{call-7,call-8}'")
 
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {
+    "search_find": "the newest documents, up to a limit",
     "projects_list": "sessions that are being deleted",
     "session_context": "the way back to the last compaction, which is read anyway: an index would be written by imports",
 }
@@ -250,6 +265,7 @@ ALL_TENANTS = {
 GUESSED = {
     "projects_list": "the next project: the index gives the first row of it",
     "cards_list": "cards of a type, by thousands: the index gives them in order, up to a limit",
+    "search_find": "what the GIN index gives for terms of which there are no statistics",
     "tasks_claim": "one task of each tenant: the index gives the first",
 }
 
@@ -309,6 +325,12 @@ INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, leng
 SELECT c.tenant_id, c.chain_id, 1, 'fork', c.chain_id, 65, 65, now() FROM cardbox.card_box_chains c;
 INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, created_at)
 SELECT c.tenant_id, c.card_id, r, '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
+
+-- Of each tenant all documents have one term, and every thousandth has another.
+INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms, signature)
+SELECT c.tenant_id, '', c.card_id, 'card', c.created_at,
+       ARRAY[right(c.tenant_id, 1)::bigint * 1000000 + 999999, right(c.tenant_id, 1)::bigint * 1000000 + right(c.card_id, 3)::bigint], repeat('0', 1024)::bit(1024)
+  FROM cardbox.cards c WHERE c.card_id ~ '^card-\\d{3,}$';
 
 -- Of the tasks one in twenty is active, and of these every third is held; one in ten has failed.
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,

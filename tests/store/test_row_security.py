@@ -122,7 +122,7 @@ def test_worker_holds_no_lock_of_others():
     dsn = database()
     ledger = ("SELECT count(*) FROM cardbox.save_ledger('other', '[{\"id\": \"x\", \"created\": 1, \"updated\": 1}, "
               "{\"id\": \"y\", \"created\": 1, \"updated\": 1}]', ARRAY['\"x\"', '\"x\"']::json[], '[]', NULL, '[]', NULL, NULL)")
-    for text in ("SELECT FROM cardbox.lock_rows FOR UPDATE", "SELECT FROM cardbox.lock_rows", "SELECT cardbox.try_lock_gc()",
+    for text in ("SELECT FROM cardbox.lock_rows FOR UPDATE", "SELECT FROM cardbox.lock_rows", "SELECT cardbox.try_lock_row('gc')",
                  "BEGIN; LOCK TABLE cardbox.lock_rows IN ACCESS SHARE MODE", "BEGIN; LOCK TABLE cardbox.lock_rows",
                  "INSERT INTO cardbox.lock_rows VALUES ('other', 'ledger')", "DELETE FROM cardbox.lock_rows"):
         assert "permission denied" in sql(dsn, ROLE, text).stderr, text

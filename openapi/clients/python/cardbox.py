@@ -38,7 +38,7 @@ _PAUSE_FIRST_S = 0.1
 _PAUSE_MAX_S = 5.0
 _RETRY_AFTER_MAX_S = 60  # with a longer Retry-After, the error is raised at once
 _RETRIED = {429, 502, 503, 504}
-_READING = re.compile(r"bus:.*|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|"
+_READING = re.compile(r"bus:.*|search:find|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|"
                       r"entry|tree|children|leaves|branch_points|labels|path|diff|active)")
 # Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session.
 _DIALECT_OF_TYPE = {**dict.fromkeys(("user", "assistant", "tool", "tool_result", "system", "metadata"), "plain"),
@@ -105,9 +105,10 @@ def each_page(list_: Callable[..., Json], *arguments: Any, **query: Any) -> Iter
     while True:
         page = list_(*arguments, **query)
         yield page
-        if page.get("next_cursor") is None:
+        cursor = page.get("next_cursor") or page.get("cursor")  # of a search: cursor
+        if cursor is None:
             return
-        query["cursor"] = page["next_cursor"]
+        query["cursor"] = cursor
 
 
 def _given(**members: Any) -> Json:
@@ -435,6 +436,10 @@ class Project(_Resource):
     def task(self, task_id: str) -> "Task":
         """The task with this id. No request is sent."""
         return Task(self._transport, *self._path, "tasks", task_id)
+
+    def search(self, q: str, **query: Any) -> Json:
+        """One page of the cards, messages and entries that have all words of `q`, newest first."""
+        return self._read("search", query={"q": q, **query})
 
     def export_lines(self) -> Iterator[bytes]:
         """The lines of an export of the whole project, without line feeds."""

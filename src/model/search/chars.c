@@ -7,7 +7,7 @@
 
 enum {
     S = CHAR_SPACE,
-    J = CHAR_JOINER,
+    J = CHAR_CONNECTOR,
     D = CHAR_DIGIT,
     U = CHAR_UPPER,
     L = CHAR_LOWER,
@@ -75,7 +75,7 @@ static bool is_cjk(uint32_t code)
     return false;
 }
 
-static bool is_joiner(uint32_t code)
+static bool is_connector(uint32_t code)
 {
     return code == 0x00AD ||                   /* soft hyphen */
            code == 0x200C || code == 0x200D || /* zero width non-joiner, joiner */
@@ -87,8 +87,8 @@ static char_kind kind_of(uint32_t code)
 {
     if (is_cjk(code))
         return CHAR_CJK;
-    if (is_joiner(code))
-        return CHAR_JOINER;
+    if (is_connector(code))
+        return CHAR_CONNECTOR;
     switch (utf8proc_category((utf8proc_int32_t)code)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LT:

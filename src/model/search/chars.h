@@ -9,10 +9,10 @@
 #include "base/slice.h"
 
 typedef enum char_kind {
-    CHAR_OTHER,  /* separates runs */
-    CHAR_SPACE,  /* separates runs: white space and control characters */
-    CHAR_JOINER, /* separates words of a run, such as '_' */
-    CHAR_MARK,   /* an accent or vowel sign, which belongs to the letter before it */
+    CHAR_OTHER,     /* separates runs */
+    CHAR_SPACE,     /* separates runs: white space and control characters */
+    CHAR_CONNECTOR, /* separates words of a run, such as '_' */
+    CHAR_MARK,      /* an accent or vowel sign, which belongs to the letter before it */
     CHAR_DIGIT,
     CHAR_UPPER,
     CHAR_LOWER,
@@ -47,9 +47,10 @@ static inline search_char search_char_at(slice text, size_t at)
 /* Maximum bytes to which one character is folded. */
 #define SEARCH_FOLD_MAX 128
 
-/* Writes the folded form of a letter, digit or mark and returns its length, which may be 0: case
- * folding and compatibility decomposition, of which letters, digits and marks are kept, but not the
- * accents U+0300 to U+036F. A CHAR_CJK stays as it is. */
+/* Writes the folded form of a letter, digit or mark: its case folding and compatibility
+ * decomposition, without the accents U+0300 to U+036F. Other characters of the decomposition than
+ * letters, digits and marks are left out. A CHAR_CJK stays as it is. Returns the length, which may
+ * be 0. */
 size_t search_fold_slowly(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes);
 static inline size_t search_fold(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes)
 {

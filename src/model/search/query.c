@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Copies a run of the query into `out`, with words but without pieces. False: no memory. */
+/* Copies a run of the query into `out`, with words but without subwords. False: no memory. */
 static bool copy_run(query_run *out, const search_run *run, arena *memory)
 {
     slice folded = search_folded(run, 0, run->count);
@@ -18,7 +18,7 @@ static bool copy_run(query_run *out, const search_run *run, arena *memory)
         return false;
     for (size_t at = 0; at < run->count;) {
         at = search_word_end(run, at);
-        out->ends[out->count++] = run->pieces[at - 1].end;
+        out->ends[out->count++] = run->subwords[at - 1].end;
     }
     return true;
 }

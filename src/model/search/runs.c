@@ -1,46 +1,46 @@
 /*
- * runs.c: splits a text into runs, words and pieces. Each character is read once; a small letter
- * after several capitals moves the last of them into a new piece.
+ * runs.c: splits a text into runs, words and subwords. Each character is read once; a small letter
+ * after several capitals moves the last of them into a new subword.
  */
 #include "model/search/runs.h"
 #include "model/search/chars.h"
 
-enum { FIRST_PIECES = 256, FIRST_FOLDED = 2048, JOINERS_MAX = 2 };
+enum { FIRST_SUBWORDS = 256, FIRST_FOLDED = 2048, CONNECTORS_MAX = 2 };
 
 bool search_reader_init(search_reader *reader, slice text, arena *memory)
 {
     if (text.len > UINT32_MAX / 4)
         text.len = UINT32_MAX / 4;
     *reader = (search_reader){.text = text, .memory = memory};
-    reader->pieces = arena_take(memory, FIRST_PIECES * sizeof(search_piece));
+    reader->subwords = arena_take(memory, FIRST_SUBWORDS * sizeof(search_subword));
     reader->folded = arena_take(memory, FIRST_FOLDED);
-    reader->pieces_cap = FIRST_PIECES;
+    reader->subwords_cap = FIRST_SUBWORDS;
     reader->folded_cap = FIRST_FOLDED;
-    return reader->pieces != NULL && reader->folded != NULL;
+    return reader->subwords != NULL && reader->folded != NULL;
 }
 
 /* A run that is being read. */
 typedef struct run_state {
     search_reader *reader;
-    size_t count;   /* finished pieces */
+    size_t count;   /* finished subwords */
     size_t len;     /* folded bytes */
-    size_t start;   /* folded bytes before the present piece */
+    size_t start;   /* folded bytes before the present subword */
     size_t word;    /* folded bytes before the present word */
-    size_t from;    /* where the present piece begins in the text */
+    size_t from;    /* where the present subword begins in the text */
     size_t to;      /* where it ends so far */
     size_t last;    /* where its last letter begins in the text */
     size_t last_at; /* folded bytes before this letter */
-    char_kind kind; /* of the last letter or digit; CHAR_OTHER: none yet */
+    char_kind kind; /* kind of the last letter or digit; CHAR_OTHER: none yet */
     bool begins_word;
     bool has_cjk;
 } run_state;
 
-/* Ends the present piece, unless its folded text is empty. */
-static void end_piece(run_state *s)
+/* Ends the present subword, unless its folded text is empty. */
+static void end_subword(run_state *s)
 {
     if (s->len == s->start)
         return;
-    s->reader->pieces[s->count++] = (search_piece){
+    s->reader->subwords[s->count++] = (search_subword){
         .from = (uint32_t)s->from,
         .to = (uint32_t)s->to,
         .end = (uint32_t)s->len,
@@ -51,20 +51,20 @@ static void end_piece(run_state *s)
     s->begins_word = false;
 }
 
-static void begin_piece(run_state *s, size_t from)
+static void begin_subword(run_state *s, size_t from)
 {
-    end_piece(s);
+    end_subword(s);
     s->from = s->to = from;
 }
 
 static void begin_word(run_state *s, size_t from)
 {
-    begin_piece(s, from);
+    begin_subword(s, from);
     s->word = s->len;
     s->begins_word = true;
 }
 
-/* Moves the last capital, of several, into a new piece: HTTPServer becomes HTTP, Server. */
+/* Moves the last capital, of several, into a new subword: HTTPServer becomes HTTP, Server. */
 static void split_before_last(run_state *s, size_t at)
 {
     size_t len = s->len;
@@ -73,13 +73,13 @@ static void split_before_last(run_state *s, size_t at)
         return;
     s->len = s->last_at;
     s->to = s->last;
-    begin_piece(s, s->last);
+    begin_subword(s, s->last);
     s->len = len;
     s->to = at;
 }
 
-/* Begins a new word or piece before a letter or digit if a rule requires it. `joined`: joiners are
- * before it. */
+/* Begins a new word or subword before a letter or digit if a rule requires it. `joined`: there are
+ * connectors before the letter or digit. */
 static void split_before(run_state *s, char_kind kind, size_t at, bool joined)
 {
     char_kind before = s->kind;
@@ -88,12 +88,12 @@ static void split_before(run_state *s, char_kind kind, size_t at, bool joined)
         (kind == CHAR_DIGIT) != (before == CHAR_DIGIT))
         begin_word(s, at);
     else if (before != CHAR_UPPER && kind == CHAR_UPPER)
-        begin_piece(s, at);
+        begin_subword(s, at);
     else if (before == CHAR_UPPER && kind == CHAR_LOWER)
         split_before_last(s, at);
 }
 
-/* Appends a character to the present piece. False: no memory. */
+/* Appends a character to the present subword. False: no memory. */
 static bool add_char(run_state *s, search_char c, size_t at)
 {
     search_reader *r = s->reader;
@@ -115,14 +115,14 @@ static bool add_char(run_state *s, search_char c, size_t at)
     return true;
 }
 
-/* Moves behind joiners that stand between two letters or digits. Reads the character there. */
-static search_char skip_joiners(const run_state *s, size_t *at, search_char c)
+/* Moves behind connectors that stand between two letters or digits. Reads the character there. */
+static search_char skip_connectors(const run_state *s, size_t *at, search_char c)
 {
     slice text = s->reader->text;
     size_t next = *at;
     search_char after = c;
 
-    for (int i = 0; i < JOINERS_MAX && after.kind == CHAR_JOINER; i++) {
+    for (int i = 0; i < CONNECTORS_MAX && after.kind == CHAR_CONNECTOR; i++) {
         next += after.len;
         after = search_char_at(text, next);
     }
@@ -139,16 +139,16 @@ static bool read_run(run_state *s, size_t at)
 
     for (;;) {
         search_char c = search_char_at(r->text, at);
-        bool joined = c.kind == CHAR_JOINER;
+        bool joined = c.kind == CHAR_CONNECTOR;
 
         if (joined)
-            c = skip_joiners(s, &at, c);
+            c = skip_connectors(s, &at, c);
         r->at = at;
         if (c.kind < CHAR_MARK || (c.kind == CHAR_MARK && s->kind == CHAR_CJK))
             return true;
-        r->pieces =
-            arena_more(r->memory, r->pieces, s->count + 2, &r->pieces_cap, sizeof(search_piece));
-        if (r->pieces == NULL)
+        r->subwords = arena_more(r->memory, r->subwords, s->count + 2, &r->subwords_cap,
+                                 sizeof(search_subword));
+        if (r->subwords == NULL)
             return false;
         if (c.kind != CHAR_MARK)
             split_before(s, c.kind, at, joined);
@@ -173,16 +173,16 @@ bool search_next_run(search_reader *reader, search_run *out)
         s = (run_state){.reader = reader};
         if (c.len == 0 || !read_run(&s, reader->at))
             return false;
-        end_piece(&s);
+        end_subword(&s);
         count = s.count;
     }
-    *out = (search_run){reader->pieces, count, reader->folded, s.has_cjk};
+    *out = (search_run){reader->subwords, count, reader->folded, s.has_cjk};
     return true;
 }
 
 bool search_is_words(const search_run *run, size_t from, size_t to)
 {
-    if (!run->pieces[from].begins_word)
+    if (!run->subwords[from].begins_word)
         return false;
     size_t end = search_word_end(run, from);
     if (end < to)
@@ -192,21 +192,21 @@ bool search_is_words(const search_run *run, size_t from, size_t to)
 
 bool search_run_is_term(const search_run *run)
 {
-    return !run->has_cjk && run->pieces[run->count - 1].end <= SEARCH_RUN_BYTES;
+    return !run->has_cjk && run->subwords[run->count - 1].end <= SEARCH_RUN_BYTES;
 }
 
 bool search_is_term(const search_run *run, size_t from, size_t to)
 {
     size_t count = to - from;
 
-    if (count < SEARCH_PIECES_JOINED || search_is_words(run, from, to))
+    if (count < SEARCH_SUBWORDS_JOINED || search_is_words(run, from, to))
         return true;
     if (count == run->count && search_run_is_term(run))
         return true;
-    if (count > SEARCH_PIECES_JOINED)
+    if (count > SEARCH_SUBWORDS_JOINED)
         return false;
     for (size_t i = from; i < to; i++) {
-        if (run->pieces[i].is_cjk)
+        if (run->subwords[i].is_cjk)
             return false;
     }
     return true;

@@ -1,5 +1,5 @@
 /*
- * runs.h: splits a text into runs, words and pieces, and says which of them are terms together.
+ * runs.h: splits a text into runs, words and subwords, and defines which of them are terms.
  */
 #ifndef MODEL_SEARCH_RUNS_H
 #define MODEL_SEARCH_RUNS_H
@@ -7,24 +7,24 @@
 #include "base/arena.h"
 
 enum {
-    SEARCH_WORD_BYTES = 64,  /* maximum of a word; a longer one is split */
-    SEARCH_RUN_BYTES = 128,  /* maximum of a run that is a term */
-    SEARCH_PIECES_JOINED = 3 /* maximum number of adjacent pieces that are a term together */
+    SEARCH_WORD_BYTES = 64,    /* maximum of a word; a longer one is split */
+    SEARCH_RUN_BYTES = 128,    /* maximum of a run that is a term */
+    SEARCH_SUBWORDS_JOINED = 3 /* maximum number of adjacent subwords that are a term together */
 };
 
-/* A piece of a word: a word has several if its case changes inside, as in parseJson. */
-typedef struct search_piece {
+/* A subword of a word: a word has several if its case changes inside, as in parseJson. */
+typedef struct search_subword {
     uint32_t from, to; /* bytes of the text, [from, to) */
     uint32_t end;      /* where its folded text ends, which begins where that before it ends */
     bool begins_word;
     bool is_cjk;
-} search_piece;
+} search_subword;
 
-/* A run of words without white space or punctuation other than joiners between them. */
+/* A run of words without white space or punctuation other than connectors between them. */
 typedef struct search_run {
-    const search_piece *pieces;
+    const search_subword *subwords;
     size_t count;       /* at least 1 */
-    const char *folded; /* the folded texts of the pieces, one after the other */
+    const char *folded; /* the folded texts of the subwords, one after the other */
     bool has_cjk;
 } search_run;
 
@@ -32,8 +32,8 @@ typedef struct search_reader {
     slice text;
     size_t at;
     arena *memory;
-    search_piece *pieces;
-    size_t pieces_cap;
+    search_subword *subwords;
+    size_t subwords_cap;
     char *folded;
     size_t folded_cap;
 } search_reader;
@@ -45,30 +45,30 @@ bool search_reader_init(search_reader *reader, slice text, arena *memory);
  * `memory` has failed. */
 bool search_next_run(search_reader *reader, search_run *out);
 
-/* Returns the folded text of the pieces [from, to), at least one. */
+/* Returns the folded text of the subwords [from, to), at least one. */
 static inline slice search_folded(const search_run *run, size_t from, size_t to)
 {
-    size_t start = from == 0 ? 0 : run->pieces[from - 1].end;
+    size_t start = from == 0 ? 0 : run->subwords[from - 1].end;
 
-    return (slice){run->folded + start, run->pieces[to - 1].end - start};
+    return (slice){run->folded + start, run->subwords[to - 1].end - start};
 }
 
-/* Returns the index after the last piece of the word that begins at `from`. */
+/* Returns the index after the last subword of the word that begins at `from`. */
 static inline size_t search_word_end(const search_run *run, size_t from)
 {
     do
         from++;
-    while (from < run->count && !run->pieces[from].begins_word);
+    while (from < run->count && !run->subwords[from].begins_word);
     return from;
 }
 
-/* True if the pieces [from, to) are one or two whole words. */
+/* True if the subwords [from, to) are one or two whole words. */
 bool search_is_words(const search_run *run, size_t from, size_t to);
 
 /* True if the whole run is a term. */
 bool search_run_is_term(const search_run *run);
 
-/* True if the pieces [from, to) together are a term of the text. */
+/* True if the subwords [from, to) together are a term of the text. */
 bool search_is_term(const search_run *run, size_t from, size_t to);
 
 #endif

@@ -26,8 +26,9 @@ void search_text(buf *out, slice json);
 /* A parsed query. */
 typedef struct search_query search_query;
 
-/* Parses a query into `memory`. NULL: *reason is what is wrong with the query, in words that follow
- * the name of the parameter, such as "has no word"; or *reason is NULL and `memory` has failed. */
+/* Parses a query into `memory`. NULL: the query is invalid, or `memory` has failed and *reason is
+ * NULL. For an invalid query, *reason is a text that follows the name of the parameter, such as
+ * "must contain a letter or a digit". */
 const search_query *search_query_parse(slice q, arena *memory, const char **reason);
 
 /* Returns the terms that every matching text has, sorted and unique, at least 1 and at most
@@ -36,7 +37,7 @@ const int64_t *search_query_terms(const search_query *query, slice tenant, size_
                                   arena *memory);
 
 /* Returns the terms of a text that search_text made, sorted and unique. NULL: `memory` has failed.
- * A text without words gives *count 0 and a pointer that is not NULL. */
+ * For a text without words, *count is 0 and the pointer is not NULL. */
 const int64_t *search_terms(slice text, slice tenant, size_t *count, arena *memory);
 
 /* Returns the term of a filter, such as ("role", "user"). It differs from all terms of words. */

@@ -1,7 +1,7 @@
 /*
- * terms.c: the terms of a text. A term is stored as a hash of the project and the word: the index
- * stays small, does not depend on collations, and common words of a project do not slow down the
- * searches of others.
+ * terms.c: the terms of a text. A term is stored as a hash of the project and the word. So the
+ * index is small and does not depend on collations, and common words of a project do not slow down
+ * the searches of other projects.
  */
 #include "model/search/search.h"
 #include "model/search/runs.h"
@@ -68,16 +68,16 @@ static bool add_term(term_list *list, const search_run *run, size_t from, size_t
     return true;
 }
 
-/* Adds the terms that begin with the piece `from`: search_is_term is true for each. */
+/* Adds the terms that begin with the subword `from`: search_is_term is true for each. */
 static bool add_terms_from(term_list *list, const search_run *run, size_t from)
 {
-    size_t most = from + SEARCH_PIECES_JOINED, to = from;
+    size_t most = from + SEARCH_SUBWORDS_JOINED, to = from;
     bool good = true;
 
     for (to = from + 1; good && to <= most && to <= run->count && search_is_term(run, from, to);
          to++)
         good = add_term(list, run, from, to);
-    if (!good || !run->pieces[from].begins_word)
+    if (!good || !run->subwords[from].begins_word)
         return good;
     size_t word = search_word_end(run, from);
     if (word >= to)
@@ -102,7 +102,7 @@ const int64_t *search_terms(slice text, slice tenant, size_t *count, arena *memo
             if (!add_terms_from(&list, &run, i))
                 return NULL;
         }
-        if (run.count > SEARCH_PIECES_JOINED && search_run_is_term(&run) &&
+        if (run.count > SEARCH_SUBWORDS_JOINED && search_run_is_term(&run) &&
             !add_term(&list, &run, 0, run.count))
             return NULL;
     }

@@ -5,12 +5,15 @@
 #include "model/search/search.h"
 #include "base/scan_token.h"
 
+#include <cardbox/limits.h>
+
 enum { DATA_BYTES = 256 }; /* a longer string without other characters than base64 has is data */
 
 /* How a member contributes to the text. */
 typedef enum member_rule {
     MEMBER_ALL,   /* name and value */
     MEMBER_VALUE, /* the value only */
+    MEMBER_JSON,  /* the value only; JSON in a string is read as JSON */
     MEMBER_NONE,  /* neither; the value only if it is no ASCII text and no number */
     MEMBER_OUTER  /* MEMBER_NONE in the outermost object, otherwise MEMBER_ALL */
 } member_rule;
@@ -20,7 +23,7 @@ static const struct {
     slice name;
     member_rule rule;
 } MEMBERS[] = {
-    {{"__type__", 8}, MEMBER_NONE},       {{"arguments", 9}, MEMBER_VALUE},
+    {{"__type__", 8}, MEMBER_NONE},       {{"arguments", 9}, MEMBER_JSON},
     {{"content", 7}, MEMBER_VALUE},       {{"data", 4}, MEMBER_VALUE},
     {{"function", 8}, MEMBER_VALUE},      {{"id", 2}, MEMBER_OUTER},
     {{"input", 5}, MEMBER_VALUE},         {{"message", 7}, MEMBER_VALUE},
@@ -110,8 +113,55 @@ typedef struct json_reader {
     const char *at;
     const char *end;
     size_t depth;
-    member_rule rule; /* of the value that follows */
+    bool is_inner;    /* the JSON was in a string */
+    member_rule rule; /* rule of the next value */
 } json_reader;
+
+static void read_json(json_reader *r);
+
+/* Replaces the JSON that was appended since `start` by its text. False: it is no object or array,
+ * or memory is exhausted. */
+static bool replace_json(buf *out, size_t start)
+{
+    slice json = buf_since(out, start);
+    buf copy = BUF_INIT(json.len);
+    scan_value value;
+
+    if (!scan_check(json, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL) || value.kind < SCAN_ARRAY)
+        return false;
+    buf_slice(&copy, json);
+    if (!buf_ok(&copy)) {
+        out->failure = copy.failure;
+        return false;
+    }
+    take_back(out, start);
+    read_json(&(json_reader){
+        .out = out, .at = copy.data, .end = copy.data + copy.len, .depth = 1, .is_inner = true});
+    buf_free(&copy);
+    return true;
+}
+
+/* Ends the decoded text that was appended since `start`: a name or a value. */
+static void end_string(json_reader *r, size_t start, bool is_name, bool is_whole)
+{
+    slice text = buf_since(r->out, start);
+    bool is_kept;
+
+    if (is_name) {
+        r->rule = rule_of(text, r->depth);
+        is_kept = r->rule == MEMBER_ALL;
+    } else {
+        bool may_be_json = r->rule == MEMBER_JSON && is_whole && !r->is_inner;
+        is_kept = !(r->rule == MEMBER_NONE && is_ascii(text)) && !is_data(text);
+        r->rule = MEMBER_ALL;
+        if (may_be_json && replace_json(r->out, start))
+            return;
+    }
+    if (is_kept)
+        buf_char(r->out, '\n');
+    else
+        take_back(r->out, start);
+}
 
 /* Reads the string whose opening quote is before `r->at`. */
 static void read_string(json_reader *r)
@@ -123,23 +173,9 @@ static void read_string(json_reader *r)
     while (r->at < r->end && *r->at == '\\')
         r->at = r->end - r->at < 2 ? r->end : scan_next_special(r->at + 2, r->end);
     add_decoded(r->out, (slice){from, (size_t)(r->at - from)});
-    if (r->at < r->end)
-        r->at++;
-    r->at = scan_skip_space(r->at, r->end);
-    slice text = buf_since(r->out, start);
-    if (r->at < r->end && *r->at == ':') {
-        r->rule = rule_of(text, r->depth);
-        if (r->rule != MEMBER_ALL)
-            take_back(r->out, start);
-        else
-            buf_char(r->out, '\n');
-        return;
-    }
-    if ((r->rule == MEMBER_NONE && is_ascii(text)) || is_data(text))
-        take_back(r->out, start);
-    else
-        buf_char(r->out, '\n');
-    r->rule = MEMBER_ALL;
+    bool is_whole = r->at < r->end;
+    r->at = scan_skip_space(is_whole ? r->at + 1 : r->at, r->end);
+    end_string(r, start, r->at < r->end && *r->at == ':', is_whole);
 }
 
 static bool is_number(char c)
@@ -160,29 +196,31 @@ static void read_number(json_reader *r)
     r->rule = MEMBER_ALL;
 }
 
-void search_text(buf *out, slice json)
+static void read_json(json_reader *r)
 {
-    json_reader r = {.out = out, .at = json.ptr, .end = json.ptr + json.len};
-
-    if (json.len == 0)
-        return;
-    while (r.at < r.end) {
-        char c = *r.at;
+    while (r->at < r->end) {
+        char c = *r->at;
 
         if (c == '-' || (c >= '0' && c <= '9')) {
-            read_number(&r);
+            read_number(r);
             continue;
         }
-        r.at++;
+        r->at++;
         if (c == '"') {
-            read_string(&r);
+            read_string(r);
         } else if (c == '{' || c == '[') {
-            r.depth++;
-            r.rule = MEMBER_ALL;
+            r->depth++;
+            r->rule = MEMBER_ALL;
         } else if (c == '}' || c == ']') {
-            r.depth -= r.depth > 0;
+            r->depth -= r->depth > 0;
         } else if (c == ',') {
-            r.rule = MEMBER_ALL;
+            r->rule = MEMBER_ALL;
         }
     }
+}
+
+void search_text(buf *out, slice json)
+{
+    if (json.len > 0)
+        read_json(&(json_reader){.out = out, .at = json.ptr, .end = json.ptr + json.len});
 }

@@ -1,7 +1,7 @@
 /*
  * background.c: starts and stops the threads that repeat a task (auth_watcher, gc_thread,
- * notifier, search_indexer), and opens their database connections. A failed statement is not retried; the thread
- * may repeat it in its next run.
+ * notifier, search_indexer), and opens their database connections. A failed statement is not
+ * retried; the thread may repeat it in its next run.
  */
 #include "server/background/background.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * background.h: the threads beside the loops that repeat a task: auth_watcher, gc_thread,
- * notifier and search_indexer. Each has a database connection with short timeouts, since the server waits for the
- * threads when it stops.
+ * notifier and search_indexer. Each has a database connection with short timeouts, since the server
+ * waits for the threads when it stops.
  */
 #ifndef SERVER_BACKGROUND_H
 #define SERVER_BACKGROUND_H

@@ -11,7 +11,7 @@
 #include "store/search/search_index.h"
 
 enum {
-    POLL_MS = 700,     /* a document waits for one poll: together with its batch less than a second */
+    POLL_MS = 700, /* a document waits for one poll: together with its batch less than a second */
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
@@ -31,7 +31,8 @@ static void warn_failed(const search_thread *s, const cardbox_error *err)
     char why[LOG_QUOTE_SIZE];
     background_db_report(s->base.server, SLOTS_BACKGROUND, err);
     if (err->status != CARDBOX_UNAVAILABLE)
-        log_warn("search_failed", "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
+        log_warn("search_failed", "sqlstate=%s reason=%s", err->sqlstate,
+                 failure_message(why, err));
 }
 
 static cardbox_status count_backlog(search_thread *s, search_backlog *backlog, cardbox_error *err)

@@ -10,8 +10,8 @@
 #include "store/search/search_terms.h"
 
 enum {
-    BATCH = 100,          /* rows of a batch: the server waits for the batch when it stops */
-    SINGLES = 2 * BATCH,  /* batches of a single row after a failure */
+    BATCH = 100,         /* rows of a batch: the server waits for the batch when it stops */
+    SINGLES = 2 * BATCH, /* batches of a single row after a failure */
     /* a document after this number of terms is left to a later batch */
     TERMS_MOST = 100000,
     TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */

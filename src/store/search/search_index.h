@@ -15,10 +15,11 @@ typedef struct search_indexer {
 } search_indexer;
 
 typedef struct search_batch {
-    int64_t rows; /* number of documents that were written or removed */
-    bool is_full; /* about as many rows as a batch may have */
+    int64_t rows;                         /* number of documents that were written or removed */
+    bool is_full;                         /* about as many rows as a batch may have */
     int64_t oldest_micros, newest_micros; /* when the first and the last of them were queued */
-    bool skipped; /* a document could not be indexed and was removed from the queue; `id` names it */
+    bool
+        skipped; /* a document could not be indexed and was removed from the queue; `id` names it */
     char tenant[CARDBOX_TENANT_MAX + 1];
     char id[CARDBOX_CARD_ID_MAX + 1];
 } search_batch;

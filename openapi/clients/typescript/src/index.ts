@@ -91,6 +91,11 @@ export class Project extends Resource {
         return new Task(this.transport, ...this.path, "tasks", taskId);
     }
 
+    /** One page of the cards, messages and entries that have all words of `q`, newest first. */
+    search(q: string, query: Omit<Query<"search">, "q"> = {}, options?: RequestOptions): Promise<Answer<"search">> {
+        return this.read(["search"], { q, ...query }, options);
+    }
+
     /** The lines of an export of the whole project. */
     export(options?: RequestOptions): AsyncGenerator<string, void, undefined> {
         return this.exportLines(["export"], undefined, options);
@@ -403,7 +408,7 @@ export interface CallOptions extends RequestOptions {
     repeat?: boolean;
 }
 
-const READING = /^(bus:.*|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active))$/;
+const READING = /^(bus:.*|search:find|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active))$/;
 
 /** The abilities of a project. */
 export class Abilities extends Resource {
@@ -451,13 +456,14 @@ export class Task extends Resource {
 }
 
 /** The pages of a list: `eachPage((cursor) => project.cards.list({ type: "tool.result", ...cursor }))`. */
-export async function* eachPage<Page extends { next_cursor?: string | null }>(
+export async function* eachPage<Page extends { next_cursor?: string | null; cursor?: string | null }>(
     list: (cursor: { cursor?: string }) => Promise<Page>,
 ): AsyncGenerator<Page, void, undefined> {
     for (let cursor: { cursor?: string } = {}; ; ) {
         const page = await list(cursor);
         yield page;
-        if (page.next_cursor === undefined || page.next_cursor === null) return;
-        cursor = { cursor: page.next_cursor };
+        const next = page.next_cursor ?? page.cursor; // of a search: cursor
+        if (next === undefined || next === null) return;
+        cursor = { cursor: next };
     }
 }

@@ -1,0 +1,33 @@
+/*
+ * fuzz_search_text.c: any bytes as JSON, and the text of the first part of them. The text is not
+ * longer than the JSON, has whole lines, and has terms.
+ */
+#include "fuzz/fuzz.h"
+#include "model/search/search.h"
+
+static void check_json(slice json)
+{
+    arena memory = ARENA_INIT;
+    buf text = BUF_INIT(json.len + 1);
+    size_t count;
+
+    search_text(&text, json);
+    require(buf_ok(&text));
+    require(text.len == 0 || text.data[text.len - 1] == '\n');
+    require(!slice_is_utf8(json) || slice_is_utf8(buf_as_slice(&text)));
+    const int64_t *terms = search_terms(buf_as_slice(&text), SLICE("t"), &count, &memory);
+    require(terms != NULL);
+    for (size_t i = 1; i < count; i++)
+        require(terms[i - 1] < terms[i]);
+    buf_free(&text);
+    arena_reset(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    slice json = {(const char *)data, size};
+
+    check_json(json);
+    check_json((slice){json.ptr, slice_cut(json, size / 2)});
+    return 0;
+}
