@@ -42,7 +42,8 @@ void session_params(params *p, slice tenant, slice session);
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit,
                           bool preview);
 
-/* Reads the JSON of the first message of a user and of the last message; {NULL, 0}: none, or too long. */
+/* Reads the JSON of the first message of a user and of the last message; {NULL, 0}: none, or too
+ * long. */
 void session_row_previews(slice *first, slice *last, const store_rows *rows, int row);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
