@@ -83,7 +83,7 @@ class TaskPage {
 
   drawFrame() {
     const { task, here } = this;
-    const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' '] : null);
+    const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' · '] : null);
     fill(this.title, foreign(sentence(goalOf(task))));
     if (task.parentTaskId)
       this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }));

@@ -1,31 +1,12 @@
 // task_actions.js: what one can do with a task: send it a message, cancel it, and try a turn again in a
 // session.
-import { add, el, fill, foreign, sentence } from './dom.js';
-import { askToFork } from './fork.js';
+import { el, foreign, sentence } from './dom.js';
+import { ask, askToFork } from './fork.js';
 
-/** Asks for a text, and does something with it: `run` throws an Error if it did not work. */
-function askFor({ title, text, label, yes, rows = 5 }, run) {
-  const result = el('p', { class: 'failure', role: 'alert' });
+/** Asks for a text, and does something with it. */
+function askFor({ label, rows = 5, ...words }, run) {
   const field = el('textarea', { rows: String(rows), required: true, maxlength: '1000000' });
-  const button = el('button', { class: 'main', 'data-do': 'confirm' }, yes);
-  const form = el('form', { method: 'dialog' }, el('h2', {}, title), el('p', {}, text),
-    el('label', { class: 'field' }, label, field), result, el('div', { class: 'controls' },
-      el('span', { class: 'space' }), el('button', { type: 'button', onclick: () => dialog.close() }, 'Close'), button));
-  const dialog = el('dialog', { onclose: () => dialog.remove() }, form);
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    try {
-      await run(field.value);
-      dialog.close();
-    } catch (error) {
-      button.disabled = false;
-      fill(result, foreign(error.message), error.hint ? `: ${error.hint}` : null);
-    }
-  });
-  add(document.body, dialog);
-  dialog.showModal();
-  field.focus();
+  ask({ ...words, fields: el('label', { class: 'field' }, label, field) }, () => run(field.value));
 }
 
 /** An ability that says in its output whether it worked. */
@@ -128,6 +109,7 @@ export function retryButton(api, here, story, answer) {
   return el('button', {
     type: 'button', class: 'quiet', 'data-do': 'retry', title: 'a new session with what the model got at this turn',
     onclick: () => askToFork({
+      yes: 'Retry',
       title: `Retry turn ${number} in a session`,
       text: ['A new session in the project ', foreign(here.project), ` gets the messages that the model got at turn ${number},`,
         ' without its answer. Go on from there. The task stays as it is.'],

@@ -176,7 +176,7 @@ def test_what_it_waits_for():
     task = spawn("wait")
     browser = visit(f"task/{task}")
     def becomes(words):
-        browser.wait("return document.querySelector('[role=status]').innerText.startsWith(arguments[0])", words)
+        browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith(arguments[0])", words)
     becomes("waiting for a worker")
     set_lease(task, "w-1", 100)
     becomes("in progress")
