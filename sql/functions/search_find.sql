@@ -29,17 +29,17 @@ DECLARE
     to_n       bigint := CASE WHEN from_time <= coalesce(created_before, 'infinity') THEN from_n ELSE 0 END;
     step       bigint := walk;
     rows       bigint;
-    hits       bigint := 0;
+    filled      bigint := 0;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
     FOR round IN 1 .. 2 LOOP
         RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, bits, after_time, to_time, to_n,
-                                                           page_size - hits, step) AS s;
+                                                           page_size - filled, step) AS s;
         GET DIAGNOSTICS rows = ROW_COUNT;
-        hits := hits + rows;
-        IF hits >= page_size THEN
+        filled := filled + rows;
+        IF filled >= page_size THEN
             RETURN;
         END IF;
         SELECT d.created_at, d.n INTO to_time, to_n FROM cardbox.search_documents d
@@ -48,11 +48,11 @@ BEGIN
         IF NOT FOUND THEN
             RETURN;
         END IF;
-        EXIT WHEN hits = 0;
+        EXIT WHEN filled = 0;
         step := 7 * walk;
     END LOOP;
     RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, to_time, to_n,
-                                                      page_size - hits) AS s;
+                                                      page_size - filled) AS s;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.search_find TO cardbox_worker;

@@ -2,6 +2,7 @@
 // card with all that is known of it.
 import { copyButton, el, fill, foreign } from './dom.js';
 import { content, entryContent, isObject, json, jsonOrText, toolCalls } from './content.js';
+import { elsewhere } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
@@ -119,7 +120,7 @@ export function cardItem(card, { project, pairs = new Map(), change = null, posi
   el('footer', {},
     el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
       foreign(card.card_id)),
-    el('span', { class: 'space' }), actions));
+    el('span', { class: 'space' }), elsewhere(cardText(card), project), actions));
 }
 
 /** What stands where a box names a card that can't be read. */

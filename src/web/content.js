@@ -19,7 +19,7 @@ export function json(value, summary = 'JSON') {
 }
 
 /** A text: as Markdown, unless a tool has printed it. */
-const textOf = (text, isPlain) => (isPlain ? block(text, { class: 'text' }) : prose(text));
+export const textOf = (text, isPlain) => (isPlain ? block(text, { class: 'text' }) : prose(text));
 
 const isOfTool = (card) => card.metadata?.role === 'tool' || card.type === 'tool.result';
 

@@ -1,11 +1,12 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, where each comes from, and what had to be repaired.
-import { block, copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
 import { token } from './api.js';
-import { content, isObject, json, jsonOrText, toolCalls } from './content.js';
+import { content, isObject, json, jsonOrText, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
+import { prose } from './markdown.js';
 import { entitle, go, link } from './place.js';
 import { trouble } from './trouble.js';
 
@@ -35,13 +36,13 @@ const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 
 
 // Each takes a block of a message and gives nodes.
 const BLOCKS = {
-  text: (one) => block(String(one.text ?? ''), { class: 'text' }),
+  text: (one, isPlain) => textOf(String(one.text ?? ''), isPlain),
   thinking: (one) => el('details', {}, el('summary', {}, 'thinking'),
-    block(String(one.thinking ?? ''), { class: 'text' })),
+    prose(String(one.thinking ?? ''))),
   tool_use: (one) => call(one.name, one.id, one.input),
   tool_result: (one) => el('div', { class: 'call' },
     el('span', { class: one.is_error ? 'badge bad' : 'badge' }, 'result'), ' ',
-    foreign(one.tool_use_id ?? '', { class: 'id' }), parts(one.content)),
+    foreign(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
   image: () => el('p', { class: 'faint' }, 'An image.'),
   image_url: () => el('p', { class: 'faint' }, 'An image.'),
 };
@@ -51,11 +52,12 @@ function call(name, id, input) {
     foreign(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
-function parts(content) {
-  if (typeof content === 'string') return block(content, { class: 'text' });
+/** What a message contains; `isPlain`: a tool has printed it. */
+function parts(content, isPlain) {
+  if (typeof content === 'string') return textOf(content, isPlain);
   if (!Array.isArray(content)) return content ? json(content) : null;
   return content.map((one) => (isObject(one) && Object.hasOwn(BLOCKS, one.type)
-    ? BLOCKS[one.type](one) : json(one)));
+    ? BLOCKS[one.type](one, isPlain) : json(one)));
 }
 
 function roleOf(message) {
@@ -100,7 +102,7 @@ function messageItem(context, place, repairs, openSource) {
     el('span', { class: 'position' }, place + 1)),
   repairs?.map((one) => el('p', { class: 'repair', 'data-repair': one.repair },
     el('span', { class: 'badge bad' }, 'repaired'), repairWords(one, openSource))),
-  el('div', { class: 'content' }, stored ? json(message) : [parts(message.content),
+  el('div', { class: 'content' }, stored ? json(message) : [parts(message.content, role === 'tool'),
     (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],

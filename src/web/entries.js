@@ -1,12 +1,12 @@
 // entries.js: the entries of a session as rows: messages first, settings and labels small. From each one goes to
 // what it says in full, to what the model got, to another try, and to where else the same was said.
-import { copyButton, count, el, foreign, line, shortId } from './dom.js';
+import { copyButton, count, el, foreign, shortId } from './dom.js';
+import { elsewhere } from './elsewhere.js';
 import { askToFork } from './fork.js';
 import { link } from './place.js';
 import { clock } from './time.js';
 
 const DEEPEST = 16; // steps that a branch is set in
-const WORDS = 8; // of a text that is looked for elsewhere
 // As the command line says who speaks; a summary has a role only for models.
 const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
 const TALKERS = new Set(['system', 'user', 'assistant', 'summary', 'custom']); // their texts are worth lines
@@ -17,9 +17,6 @@ function saysOf({ preview, type, size }) {
   const said = preview && [preview.text.trim(), preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
   return said || `(${type}, ${count(size, 'byte')})`;
 }
-
-/** The first words of a text, to look for. */
-const wordsOf = (text) => line(text, 400).split(' ').slice(0, WORDS).join(' ').slice(0, 200);
 
 /** A new session of the path to an entry, for another try from there. */
 function forkButton(node, isTurn, api, here) {
@@ -57,12 +54,8 @@ function contextLink(node, word, at) {
 /** What one can do with an entry. */
 function actions(node, word, api, here, isTurn) {
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
-  const q = wordsOf(node.preview?.text ?? '');
   return el('span', { class: 'entry-actions' }, contextLink(node, word, at), forkButton(node, isTurn, api, here),
-    q ? el('a', {
-      href: link({ project: here.project, view: 'search', query: { q } }), 'data-do': 'elsewhere',
-      title: 'where else in this project the first words of it are',
-    }, 'Where else') : null, copyButton(node.entry_id, 'Copy id'));
+    elsewhere(node.preview?.text ?? '', here.project), copyButton(node.entry_id, 'Copy id'));
 }
 
 /** One entry. `row`: {node, level, begins, leaf, children, below, folded}; `turn`: the number of the turn that it

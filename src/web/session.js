@@ -271,7 +271,7 @@ async function showFound(body, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.search({ q: here.query.q, session_id: here.id }, cursor);
     return { items: data.hits, next: data.cursor };
-  }, (hit) => hitRow(hit, here, { ...here, query: { at: hit.id, q: here.query.q } }),
+  }, (hit) => hitRow({ ...hit, kind: '', session_id: undefined }, here, { ...here, query: { at: hit.id, q: here.query.q } }),
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 

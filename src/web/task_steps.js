@@ -1,6 +1,7 @@
 // task_steps.js: the steps of a task as one reads them: messages, calls with their arguments and results,
 // and the head of a turn with what it took.
 import { add, count, el, foreign, shortId, shown } from './dom.js';
+import { elsewhere } from './elsewhere.js';
 import { jsonOrText } from './content.js';
 import { prose } from './markdown.js';
 import { link } from './place.js';
@@ -8,7 +9,6 @@ import { contextOf, retryButton } from './task_actions.js';
 import { isOpen } from './task_story.js';
 import { duration, when } from './time.js';
 
-const QUERY_WORDS = 8;
 const ROLES = new Set(['system', 'user', 'assistant']);
 
 /** A time of the ledger, in milliseconds. */
@@ -19,19 +19,12 @@ function item(kind, head, body, props) {
     el('header', {}, head), el('div', { class: 'content' }, body));
 }
 
-/** The first words of a text, to search for them. */
-function queryOf(text) {
-  return (text.slice(0, 400).match(/[\p{L}\p{N}]+(?:[-_.'][\p{L}\p{N}]+)*/gu) ?? []).slice(0, QUERY_WORDS).join(' ');
-}
-
 export function messageItem({ id, role, text, at: time }, here) {
-  const words = queryOf(text);
   const card = link({ ...here, query: { ...here.query, card: id } });
   const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
     el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
-  const elsewhere = link({ project: here.project, view: 'search', query: { q: words } });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
-    words ? el('a', { class: 'quiet', 'data-do': 'elsewhere', href: elsewhere }, 'Where else was that said?') : null));
+    elsewhere(text, here.project)));
   return made;
 }
 
@@ -51,7 +44,7 @@ export function callItem(call, here) {
 /** A message while it is said. */
 export function liveItem({ id, text }) {
   return item('assistant', [el('span', { class: 'role' }, 'assistant'),
-    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text', dir: 'auto' }, shown(text)),
+    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, shown(text)),
   { 'data-message': id, 'data-live': true });
 }
 
