@@ -109,7 +109,7 @@ class Walker:
             self.settle(f"{path} {step}")
         return self.browser.run(mark, kind, path, bool(before))
 
-    def act(self, path, control, before=()):
+    def act(self, path, control, before=(), again=3):
         kind = control["kind"]
         where = f"{path} {' '.join([*before, kind])}"
         if not self.mark(path, before, kind):
@@ -117,7 +117,10 @@ class Walker:
         try:
             typed = self.use(control)
         except AssertionError as error:
-            self.note(where, [str(error).split("\n", 1)[0]])
+            if "no such element" in str(error) and again:  # the page has drawn it anew
+                self.act(path, control, before, again - 1)
+            else:
+                self.note(where, [str(error).split("\n", 1)[0]])
             return
         self.settle(where, typed or bool(before))
         if not before and self.browser.run("return Boolean(document.querySelector('dialog[open]'))"):
