@@ -302,17 +302,17 @@ def test_threads_that_cannot_start():
 
 
 def test_each_thread_starts():
-    """The server needs eight threads: five, two that compute, and one that calls registered abilities."""
+    """The server needs nine threads: six, two that compute, and one that calls registered abilities."""
     if cardbox_test.LIGHT:
         raise cardbox_test.Skip("sanitizers choose the size of stacks by themselves")
     def room(stacks):
         return ("prlimit", f"--stack={16 * 2**30}", f"--as={(16 * stacks + 8) * 2**30}")
     one = ("--loops", "1", "--ability-calls-max", "1", "--project-ability-calls-max", "1")
-    for stacks in range(8):
+    for stacks in range(9):
         done = cardboxd("--dsn", database(), *one, "--listen", "127.0.0.1:0", prefix=room(stacks))
         assert done.returncode == 1 and done.stdout == "", (stacks, done)
         assert "cannot start: out of memory, descriptors or threads" in done.stderr, (stacks, done)
-    with serving(*one, prefix=room(8)) as server:
+    with serving(*one, prefix=room(9)) as server:
         assert server.get(CARD).status == 200
 
 
