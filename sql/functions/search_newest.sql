@@ -1,5 +1,5 @@
--- search_newest: finds documents among the newest `walk` ones before a position. Part of search_find(). An index-only scan
--- compares the signatures. The terms are read only of documents whose signature has all bits of `bits`.
+-- search_newest: finds documents among the newest `walk` ones before a position. Part of search_find(). An index-only
+-- scan compares the signatures. The terms are read only of documents whose signature has all bits of `bits`.
 CREATE OR REPLACE FUNCTION cardbox.search_newest(
     tenant text, terms bigint[], bits bit, after_time timestamptz, to_time timestamptz, to_n bigint,
     page_size bigint, walk bigint)

@@ -36,8 +36,8 @@ bool search_cursor_read(list_cursor *out, slice text, arena *memory);
 typedef struct search_row {
     slice kind; /* "card", "entry" or "message" */
     slice id;
-    slice session_id; /* of an entry */
-    slice task_id;    /* of a message */
+    slice session_id; /* the session of an entry */
+    slice task_id;    /* the task of a message */
     slice type, role;
     int64_t created_micros;
     slice content;    /* the first SEARCH_TEXT_CHARS characters of the JSON */
