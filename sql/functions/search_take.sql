@@ -9,8 +9,8 @@
 --
 -- Each of up to 32 tenants gets an equal share of the rows, and the next call begins with other tenants. Half of a share
 -- are a tenant's oldest rows and half its newest, so new documents are found soon although many older ones wait. With
--- `=` instead of BETWEEN, PostgreSQL would not scan the index backward (test_search_index.py
--- test_new_documents_overtake_a_backlog).
+-- `=` instead of BETWEEN, PostgreSQL would not scan the index backward: test_search_index.py
+-- test_new_documents_overtake_a_backlog fails, and test_plans[search_take] runs the plan.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
 LANGUAGE plpgsql
 SET enable_seqscan = off
