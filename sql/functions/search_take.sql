@@ -4,7 +4,7 @@
 --   last      The last tenant of the previous call; '': none.
 --   max_rows  Maximum number of rows to remove.
 --
--- Only one transaction at a time takes rows: otherwise an earlier content could be indexed last. While another
+-- Only one transaction at a time removes rows: otherwise an earlier content could be indexed last. While another
 -- transaction does, the function returns no row.
 --
 -- Tenants take turns: each of up to 32 tenants gets an equal share of the rows.

@@ -6,7 +6,7 @@
 -- needs: queue_lines
 --
 -- Writers only add a row to search_queue, through the triggers below. So whatever writes cards, messages or entries is
--- found, also psql. A thread of cardboxd takes rows from the queue, splits the texts into terms, and writes
+-- found, also psql. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
 -- search_documents. The thread locks rows of search_queue, search_documents and lock_rows only, for which no other
 -- writer waits.
 --

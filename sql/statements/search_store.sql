@@ -1,4 +1,4 @@
--- Writes documents of the search, and removes documents of which nothing is left. The arrays from $1 to $9 are
+-- Writes documents of the search, and removes documents whose card or entry is gone. The arrays from $1 to $9 are
 -- parallel.
 -- $1 text[]         tenants
 -- $2 text[]         session ids; '': a card

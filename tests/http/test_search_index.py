@@ -202,7 +202,7 @@ def test_workers_find_in_granted_projects_only():
     for project, expected in (("granted", "w1"), ("denied", "")):
         with connected(dsn(), role) as worker:
             terms = psql(dsn(), f"SELECT terms[1:1] FROM cardbox.search_documents WHERE tenant_id = '{project}'").strip()
-            assert worker.run(f"SELECT id FROM cardbox.search_find('{project}', '{terms}', decode(repeat('00', 128), 'hex'), NULL, NULL, NULL, NULL, 10, 100)") == expected
+            assert worker.run(f"SELECT id FROM cardbox.search_find('{project}', '{terms}', NULL, NULL, NULL, NULL, 10, 100)") == expected
     with connected(dsn(), role) as worker:
         for right in ("search_queue", "search_documents"):
             assert worker.run(f"SELECT has_table_privilege('cardbox.{right}', 'SELECT')") == "f"
