@@ -6,7 +6,8 @@
 --           earlier. The caller replaces it by the entry's own timestamp.
 --
 -- As in find_entry(), the ranges and the ORDER BYs make PostgreSQL use the indexes of the ids. A plan that was made for
--- empty tables would otherwise read all cards of the tenant for each document.
+-- empty tables would otherwise read all cards of the tenant for each document (test_plans.py
+-- test_plans_of_empty_tables).
 CREATE OR REPLACE FUNCTION cardbox.search_content(tenant text, session text, id text, states text[], queued timestamptz)
 RETURNS TABLE (kind text, task_id text, type text, role text, created_at timestamptz, content text, tool_calls text)
 LANGUAGE sql STABLE

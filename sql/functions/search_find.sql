@@ -1,5 +1,5 @@
--- search_find: returns documents that have all of the terms, newest first. Only what can be read is returned: live cards,
--- and entries of live sessions. The terms are hashes, and a word may occur elsewhere than the query requires, so the
+-- search_find: returns documents that have all of the terms, newest first. Only what can be read is returned: live
+-- cards, and entries of live sessions. The terms are hashes, and a word may occur elsewhere than the query requires, so the
 -- caller compares the content with the query.
 --   signature          Signature of the terms.
 --   created_after, created_before  Limits of created_at, both exclusive; NULL: none.
@@ -10,7 +10,7 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
--- The GIN index finds all documents with a word, in no order, which takes long for a word that many documents have. So
+-- The GIN index finds all documents with a word, in no order, which is slow for a word that many documents have. So
 -- the function first examines the newest documents, and if they have the word, eight times as many. The GIN index then
 -- finds the older ones.
 CREATE OR REPLACE FUNCTION cardbox.search_find(

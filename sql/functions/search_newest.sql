@@ -1,5 +1,6 @@
--- search_newest: finds documents among the newest `walk` ones before a position. Part of search_find(). An index-only scan
--- compares the signatures. The terms are read only of documents whose signature has all bits of `bits`.
+-- search_newest: finds documents among the newest `walk` ones before a position. Part of search_find(). An index-only
+-- scan compares the signatures. The terms are read only of documents whose signature has all bits of
+-- `bits`. Their range of n makes PostgreSQL use this index again (test_plans.py test_plans_of_empty_tables).
 CREATE OR REPLACE FUNCTION cardbox.search_newest(
     tenant text, terms bigint[], bits bit, after_time timestamptz, to_time timestamptz, to_n bigint,
     page_size bigint, walk bigint)

@@ -4,12 +4,13 @@
 --   last      The last tenant of the previous call; '': none.
 --   max_rows  Maximum number of rows to remove.
 --
--- Only one transaction at a time takes rows: otherwise an earlier content could be indexed last. While another
+-- Only one transaction at a time removes rows: otherwise an earlier content could be indexed last. While another
 -- transaction does, the function returns no row.
 --
--- Tenants take turns: each of up to 32 tenants gets an equal share of the rows. Half of a share are a tenant's oldest
--- rows and half its newest, so new documents are found soon although many older ones wait. With `=` instead of BETWEEN,
--- PostgreSQL would not scan the index backward (test_search_index.py test_new_documents_overtake_a_backlog).
+-- Each of up to 32 tenants gets an equal share of the rows, and the next call begins with other tenants. Half of a share
+-- are a tenant's oldest rows and half its newest, so new documents are found soon although many older ones wait. With
+-- `=` instead of BETWEEN, PostgreSQL would not scan the index backward: test_search_index.py
+-- test_new_documents_overtake_a_backlog fails, and test_plans[search_take] runs the plan.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
 LANGUAGE plpgsql
 SET enable_seqscan = off

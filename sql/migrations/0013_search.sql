@@ -6,7 +6,7 @@
 -- needs: queue_lines
 --
 -- Writers only add a row to search_queue, through the triggers below. So whatever writes cards, messages or entries is
--- found, also psql. A thread of cardboxd takes rows from the queue, splits the texts into terms, and writes
+-- found, also psql. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
 -- search_documents. The thread locks rows of search_queue, search_documents and lock_rows only, for which no other
 -- writer waits.
 --
@@ -36,8 +36,8 @@ CREATE TABLE cardbox.search_documents (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 -- A scan of this index finds the newest documents that may have certain terms, without reading the table.
 CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n) INCLUDE (signature);
--- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This takes less
--- time than adding each document on its own. A search reads the whole list, so the list must stay short.
+-- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This is
+-- faster than adding each document on its own. A search reads the whole list, so the list must stay short.
 CREATE INDEX search_documents_terms ON cardbox.search_documents USING gin (terms) WITH (gin_pending_list_limit = 1024);
 
 -- The type of a row that search_take() returns.
@@ -64,6 +64,9 @@ CREATE TRIGGER session_lines_queue_removed AFTER DELETE ON cardbox.session_lines
 -- The functions of CardBox update only the positions of lines in the tree, which the search does not use.
 CREATE TRIGGER session_lines_queue_changed AFTER UPDATE OF tenant_id, session_id, entry_id, type, role, content
     ON cardbox.session_lines FOR EACH ROW EXECUTE FUNCTION cardbox.queue_lines();
+
+-- The row that the indexer locks: see try_lock_row().
+INSERT INTO cardbox.lock_rows (tenant_id, name) VALUES ('', 'search');
 
 -- try_lock_row() replaces this function.
 DROP FUNCTION IF EXISTS cardbox.try_lock_gc;

@@ -1,4 +1,4 @@
--- Writes documents of the search, and removes documents of which nothing is left. The arrays from $1 to $10 are
+-- Writes documents of the search, and removes documents whose card or entry is gone. The arrays from $1 to $10 are
 -- parallel.
 -- $1 text[]         tenants
 -- $2 text[]         session ids; '': a card
@@ -21,8 +21,8 @@ WITH given AS (
     SELECT g.tenant_id, g.session_id, g.id, g.queued_at FROM given g WHERE g.terms_end < 0
 ), removed AS (
     DELETE FROM cardbox.search_documents d USING given g
-     WHERE g.kind IS NULL AND g.terms_end >= 0 AND d.tenant_id = g.tenant_id COLLATE "C" AND d.session_id = g.session_id COLLATE "C"
-       AND d.id = g.id COLLATE "C"
+     WHERE g.kind IS NULL AND g.terms_end >= 0 AND d.tenant_id = g.tenant_id COLLATE "C"
+       AND d.session_id = g.session_id COLLATE "C" AND d.id = g.id COLLATE "C"
 )
 INSERT INTO cardbox.search_documents AS d (tenant_id, session_id, id, kind, task_id, created_at, terms, signature)
 SELECT g.tenant_id, g.session_id, g.id, g.kind, g.task_id, g.created_at,

@@ -41,7 +41,7 @@ def chosen(names):
 def measure(row, bench, rounds):
     """The rounds' (ours, reference, ratio); one more goes before them and counts for nothing."""
     results = []
-    bench.database.settle()
+    bench.settle()
     for turn in range(0 if rounds == 1 else -1, rounds):
         progress(f"{row.name}: round {turn + 1} of {rounds}" if turn >= 0 else f"{row.name}: warming up")
         result = row.measure(bench, turn % 2 == 0)

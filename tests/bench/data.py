@@ -20,7 +20,7 @@ FIRST = 100_000_000_000  # numbers have twelve digits: the last group of a UUID
 
 # Durable, and without what falls into one side of a comparison by chance and would decide it:
 # checkpoints by the clock, after which each page's next change writes the page as a whole, and
-# autovacuum. Both are done by hand before each row (settle).
+# autovacuum. Both are done by hand before each row (settle), when the indexing of the search is over.
 SETTINGS = ("fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=512MB",
             "max_wal_size=16GB", "checkpoint_timeout=1h", "autovacuum=off")
 

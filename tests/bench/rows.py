@@ -54,6 +54,12 @@ class Bench:
         self._references = {}
         self._ranges = 0
 
+    def settle(self):
+        """Until the server has indexed what was written: its thread would run beside the next row."""
+        while self.database.sql("SELECT EXISTS (SELECT FROM cardbox.search_queue)") == "t":
+            time.sleep(0.2)
+        self.database.settle()
+
     def wrk(self, connections, *what):
         return Wrk(self.server.port, connections, self.seconds, *what)
 
@@ -170,6 +176,34 @@ def tail_of_small(bench):
 def latency_p99_and_p50(bench):
     run = bench.wrk(64, "card", bench.sizes["cards"])
     return run.p99, run.p50
+
+
+# --- search ---
+
+SEARCHES = 8         # of each kind in a measurement, at least
+# Words of all cards, of one card in eight, of one in some hundred, and of none. A number is one of the lines of a file.
+QUERIES = ("rollback", "snapshot branch", "rollback commit lock", "Cards.c", "41", "error 7", "nothere", "snap nothere")
+
+
+def p95(times):
+    return sorted(times)[int(0.95 * (len(times) - 1))]
+
+
+def search_and_card_p95(bench):
+    """One client searches and reads cards in turn."""
+    connection = http.client.HTTPConnection("127.0.0.1", bench.server.port, timeout=30)
+    searches, cards = [], []
+    end = time.monotonic() + bench.seconds
+    while len(searches) < SEARCHES * len(QUERIES) or time.monotonic() < end:
+        query = QUERIES[len(searches) % len(QUERIES)].replace(" ", "+")
+        number = bench.dice.randrange(bench.sizes["cards"])
+        for times, path in ((searches, f"{data.tenant(number)}/search?q={query}"),
+                            (cards, f"{data.tenant(number)}/cards/{data.card_id(number)}")):
+            began = time.monotonic()
+            exchange(connection, "GET", f"/projects/{path}")
+            times.append(1000 * (time.monotonic() - began))
+    connection.close()
+    return p95(searches), p95(cards)
 
 
 # --- writes ---
@@ -489,6 +523,7 @@ ROWS = [
     Row("import", 0.4, "higher", "MB/s", import_rate, copy_rate),
     Row("context_1000", 1.2, "lower", "ms", context_ms, path_rows_ms),
     Row("turn_200", 1.2, "lower", "ms", turn, plain_turn),
+    Row("search", 20, "lower", "ms", search_and_card_p95, pair=True),
     Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),
     Row("rss_idle", 64, "lower", "MB", rss_idle),
     Row("idle_wakeups", 5, "lower", "1/s", idle_wakeups),

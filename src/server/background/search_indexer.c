@@ -11,7 +11,7 @@
 #include "store/search/search_index.h"
 
 enum {
-    POLL_MS = 700, /* a document waits for one poll: together with its batch less than a second */
+    POLL_MS = 900, /* a document waits for one poll: together with its batch less than a second */
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,

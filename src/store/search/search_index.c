@@ -1,6 +1,6 @@
 /*
- * search_index.c: one batch of indexing: takes rows from the queue, splits their texts into terms,
- * and writes the documents, in one transaction.
+ * search_index.c: one batch of indexing: removes rows from the queue, splits their texts into
+ * terms, and writes the documents, in one transaction.
  */
 #include "store/search/search_index.h"
 
@@ -42,9 +42,9 @@ typedef struct document {
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;        /* int64_t of all documents */
-    arena signatures; /* of all documents */
-    buf text;         /* of one document */
+    buf terms;        /* int64_t: the terms of all documents */
+    arena signatures; /* signatures of all documents */
+    buf text;         /* the text of one document */
     arena memory;     /* for one document */
 } batch;
 
@@ -184,7 +184,7 @@ static void note_rows(search_batch *out, search_indexer *indexer, const store_ro
     rows_copy_text(out->id, sizeof(out->id), rows, last, COL_ID);
 }
 
-/* Takes up to `most` rows from the queue. `stores`: their documents are written too. */
+/* Removes up to `most` rows from the queue. `stores`: their documents are written too. */
 static cardbox_status run_batch(search_batch *out, search_indexer *indexer, cardbox *db,
                                 int64_t most, bool stores, cardbox_error *err)
 {

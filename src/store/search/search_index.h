@@ -1,6 +1,6 @@
 /*
  * search_index.h: indexing for the search. Writers of cards, messages and entries queue their ids;
- * search_index_batch takes ids from the queue and writes the documents with their terms.
+ * search_index_batch removes ids from the queue and writes the documents with their terms.
  */
 #ifndef STORE_SEARCH_INDEX_H
 #define STORE_SEARCH_INDEX_H
