@@ -1,4 +1,4 @@
--- box_preview: returns {"role","text"} of a box: the beginning of the text that says what the box is about. This is the
+-- box_preview: returns {"role","text"} of a box: the beginning of the text that describes the box. This is the
 -- first text of a user among the first 8 cards of the box, otherwise the first text of any card among them. NULL: there
 -- is no such text. Contents that are larger than 16 KiB on disk are left out.
 CREATE OR REPLACE FUNCTION cardbox.box_preview(tenant text, box uuid) RETURNS json

@@ -9,7 +9,7 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
--- The GIN index finds all documents with a word, in no order, which takes long for a word that many documents have. So
+-- The GIN index finds all documents with a word, in no order, which is slow for a word of many documents. So
 -- the function first examines the newest documents. Only if they do not fill the page, the GIN index finds older ones.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
     tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,

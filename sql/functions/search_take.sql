@@ -7,7 +7,7 @@
 -- Only one transaction at a time removes rows: otherwise an earlier content could be indexed last. While another
 -- transaction does, the function returns no row.
 --
--- Tenants take turns: each of up to 32 tenants gets an equal share of the rows.
+-- Each of up to 32 tenants gets an equal share of the rows, and the next call begins with other tenants.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
 LANGUAGE plpgsql
 SET enable_seqscan = off

@@ -34,8 +34,8 @@ CREATE TABLE cardbox.search_documents (
     PRIMARY KEY (tenant_id, session_id, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX search_documents_by_time ON cardbox.search_documents (tenant_id, created_at, n);
--- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This takes less
--- time than adding each document on its own. A search reads the whole list, so the list must stay short.
+-- New documents are first added to the pending list of the GIN index, and merged when the list has 1 MB. This is faster
+-- than adding each document on its own. A search reads the whole list, so the list must stay short.
 CREATE INDEX search_documents_terms ON cardbox.search_documents USING gin (terms) WITH (gin_pending_list_limit = 1024);
 
 -- The type of a row that search_take() returns.

@@ -41,9 +41,9 @@ typedef struct document {
 typedef struct batch {
     document documents[BATCH];
     size_t count;
-    buf terms;        /* int64_t of all documents */
-    buf text;         /* of one document */
-    arena memory;     /* for one document */
+    buf terms;    /* int64_t of all documents */
+    buf text;     /* the text of one document */
+    arena memory; /* for one document */
 } batch;
 
 /* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
