@@ -3,9 +3,8 @@
 -- $2 timestamptz  creation time of the last session of the previous page; NULL: the first page
 -- $3 text         id of the last session of the previous page
 -- $4 int8         maximum number of sessions
--- $5 int4         maximum size in bytes of the last two columns; NULL: both are NULL. The first of them is the content of
---                 the first message of a user among the first 50 lines, the other that of the last message among the
---                 last 50 lines.
+-- $5 int4         maximum size in bytes of the last two columns; NULL: both are NULL. They are the contents of two
+--                 messages: the first of a user among the first 50 lines, and the last one among the last 50 lines.
 SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.entries, s.version,
        s.created_at, s.updated_at,
        CASE WHEN $5::int4 IS NOT NULL THEN (
