@@ -163,13 +163,14 @@ def test_docs():
                 for method in item)
     assert len(browser.texts(".operation")) == count
     assert not any("undefined" in text or "[object" in text for text in browser.texts(".operation"))
-    browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.run("for (const one of [...document.querySelectorAll('.operation')].slice(0, 12))"  # all take seconds
+                "  for (const part of one.querySelectorAll('details')) part.open = true")
     assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
     forms = browser.run("return document.querySelector('#addCards .media').innerText")
     assert "Either NewCardAlone" in forms and "or NewCards" in forms, forms
-    browser.wait("return document.querySelectorAll('article table table').length > 100")
+    browser.wait("return document.querySelectorAll('article table table').length > 10")
     narrow = browser.run("return [...document.querySelectorAll('article tr > *')].filter((one) => "
-                         "one.clientWidth < 150).map((one) => one.closest('tr').innerText)")
+                         "one.checkVisibility() && one.clientWidth < 150).map((one) => one.closest('tr').innerText)")
     assert narrow == [], narrow[:3]
     starts = browser.run("return [...new Set([...document.querySelectorAll('#contents a > :last-child')]"
                          ".map((one) => one.getBoundingClientRect().left))]")
