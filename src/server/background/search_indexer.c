@@ -20,7 +20,7 @@ enum {
 
 typedef struct search_thread {
     background base;
-    search_indexer indexer;
+    search_index_state state;
     unsigned failures;  /* since the last success */
     int64_t backlog_ms; /* when the queue is counted next */
     int64_t newest;     /* when the newest document of the last batch was queued */
@@ -62,24 +62,20 @@ static int64_t fail(search_thread *s, const cardbox_error *err)
     return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
 }
 
-static int64_t index_documents(void *arg)
+/* Indexes a batch. Returns the pause before the next one. */
+static int64_t index_batch(search_thread *s)
 {
-    search_thread *s = arg;
     search_batch batch;
     search_backlog backlog = {.waiting = 1};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
-                                       TIMEOUT_MS) != CARDBOX_OK)
-        return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS / 8);
     if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
         return fail(s, &err);
-    background_db_close_if_scarce(&s->base.db, s->base.server);
-    if (backlog.waiting == 0 || s->base.db == NULL) {
+    if (backlog.waiting == 0) {
         s->backlog_ms = 0;
         return POLL_MS;
     }
     int64_t began_ms = clock_ms();
-    if (search_index_batch(&batch, &s->indexer, s->base.db, &err) != CARDBOX_OK)
+    if (search_index_batch(&batch, &s->state, s->base.db, &err) != CARDBOX_OK)
         return fail(s, &err);
     s->failures = 0;
     if (batch.skipped)
@@ -89,6 +85,17 @@ static int64_t index_documents(void *arg)
         return pause_after(s, &batch, clock_ms() - began_ms);
     s->backlog_ms = 0;
     return POLL_MS;
+}
+
+static int64_t index_documents(void *arg)
+{
+    search_thread *s = arg;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
+                                       TIMEOUT_MS) != CARDBOX_OK)
+        return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS / 8);
+    int64_t pause_ms = index_batch(s);
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    return pause_ms;
 }
 
 void *search_indexer_start(server_state *server)
