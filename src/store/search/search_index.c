@@ -10,7 +10,7 @@
 #include "store/search/search_terms.h"
 
 enum {
-    BATCH = 100,         /* rows of a batch: the server waits for the batch when it stops */
+    BATCH = 100,                /* rows of a batch: the server waits for the batch when it stops */
     SINGLE_BATCHES = 2 * BATCH, /* batches of a single row after a failure */
     /* a document after this number of terms is left to a later batch */
     TERMS_MOST = 100000,
@@ -46,39 +46,12 @@ typedef struct batch {
     arena memory; /* for one document */
 } batch;
 
-/* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
- * is none. The JSON may be cut anywhere. */
-static slice timestamp_of(slice json)
-{
-    int depth = 0;
-    char before = '\0'; /* the last character that is not white space and not in a string */
-    bool is_named = false;
-    for (size_t i = 0; i < json.len; i++) {
-        char c = json.ptr[i];
-        size_t from = i + 1;
-        if (c == '"') {
-            for (i = from; i < json.len && json.ptr[i] != '"'; i++)
-                i += json.ptr[i] == '\\';
-            if (i >= json.len)
-                break;
-            slice inside = {json.ptr + from, i - from};
-            if (depth == 1 && is_named && before == ':')
-                return inside;
-            is_named = depth == 1 && slice_equal(inside, SLICE("timestamp"));
-        }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-            before = c;
-    }
-    return (slice){"", 0};
-}
-
 /* The time of an entry is its own timestamp, if it has a valid one. */
 static int64_t created_micros(const store_rows *rows, int row, const document *d)
 {
     isotime time;
     if (d->session_id.len > 0 &&
-        isotime_parse(timestamp_of(rows_text(rows, row, COL_CONTENT)), &time))
+        isotime_parse(search_timestamp(rows_text(rows, row, COL_CONTENT)), &time))
         return isotime_to_micros(&time);
     return rows_micros(rows, row, COL_CREATED);
 }
@@ -87,15 +60,14 @@ static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
 {
     size_t count = 0;
     bool is_entry = d->session_id.len > 0;
-    const search_facts facts = {d->kind, rows_text(rows, row, COL_TYPE),
-                                rows_text(rows, row, COL_ROLE),
-                                is_entry ? d->session_id : (slice){NULL, 0}, d->task_id};
-    buf_reset(&b->text, SEARCH_DOCUMENT_BYTES);
-    search_text(&b->text, rows_text(rows, row, COL_CONTENT));
-    search_text(&b->text, rows_text(rows, row, COL_TOOL_CALLS));
+    const search_filters filters = {d->kind, rows_text(rows, row, COL_TYPE),
+                                    rows_text(rows, row, COL_ROLE),
+                                    is_entry ? d->session_id : (slice){NULL, 0}, d->task_id};
+    search_document_text(&b->text, rows_text(rows, row, COL_CONTENT),
+                         rows_text(rows, row, COL_TOOL_CALLS));
     const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
     int64_t *terms =
-        words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
+        words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &filters, &b->memory);
     if (terms != NULL)
         buf_add(&b->terms, terms, count * sizeof(terms[0]));
     arena_reset(&b->memory);

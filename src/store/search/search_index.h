@@ -33,7 +33,7 @@ cardbox_status search_index_batch(search_batch *out, search_index_state *state, 
 
 typedef struct search_backlog {
     int64_t waiting;       /* number of rows in the queue, at most SEARCH_BACKLOG_MAX */
-    int64_t oldest_micros; /* when the first row was queued; 0: the queue is empty */
+    int64_t oldest_micros; /* when the oldest of the counted rows was queued; 0: there is none */
 } search_backlog;
 
 enum { SEARCH_BACKLOG_MAX = 100000 };
