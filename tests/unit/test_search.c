@@ -223,7 +223,7 @@ static void invalid_queries(void **state)
     for (size_t i = 0; i < 66; i += 2)
         q[i] = (char)(i < 52 ? 'a' + (int)i / 2 : '0' + ((int)i - 52) / 2);
     assert_null(reason_of((slice){q, 64}));
-    assert_string_equal(reason_of((slice){q, 66}), "must have at most 32 words");
+    assert_string_equal(reason_of((slice){q, 66}), "must have at most 32 different words");
 }
 
 static void looks_up_the_longest_terms(void **state)

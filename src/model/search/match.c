@@ -21,18 +21,18 @@ typedef struct match_list {
 } match_list;
 
 /* Returns the index after the subwords that begin at `from` and together have the folded text
- * `word`; 0: there are none. */
-static size_t end_of_word(const search_run *run, size_t from, slice word)
+ * `folded`, which is that of one or more words of a query; 0: there are none. */
+static size_t match_folded(const search_run *run, size_t from, slice folded)
 {
-    size_t start = from == 0 ? 0 : run->subwords[from - 1].end;
-    size_t end = start + word.len, to = from;
+    size_t start = from == 0 ? 0 : run->subwords[from - 1].folded_end;
+    size_t end = start + folded.len, to = from;
 
-    if (end > run->subwords[run->count - 1].end ||
-        memcmp(run->folded + start, word.ptr, word.len) != 0)
+    if (end > run->subwords[run->count - 1].folded_end ||
+        memcmp(run->folded + start, folded.ptr, folded.len) != 0)
         return 0;
-    while (run->subwords[to].end < end)
+    while (run->subwords[to].folded_end < end)
         to++;
-    return run->subwords[to].end == end ? to + 1 : 0;
+    return run->subwords[to].folded_end == end ? to + 1 : 0;
 }
 
 /* Returns the index after the subwords that match a run of the query and begin at `from`; 0: there
@@ -42,11 +42,11 @@ static size_t match_run(const search_run *run, size_t from, const query_run *que
 {
     size_t before = from, at = from, next;
 
-    next = end_of_word(run, from, query_words(query, 0, query->count));
+    next = match_folded(run, from, query_words(query, 0, query->count));
     if (query->count <= 2 || next == 0)
         return next != 0 && search_is_term(run, from, next) ? next : 0;
     for (size_t i = 0; i < query->count; i++) {
-        next = at < run->count ? end_of_word(run, at, query_words(query, i, i + 1)) : 0;
+        next = at < run->count ? match_folded(run, at, query_words(query, i, i + 1)) : 0;
         if (next == 0 || (i > 0 && !search_is_term(run, before, next)))
             return 0;
         before = at;

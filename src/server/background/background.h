@@ -43,8 +43,8 @@ cardbox_status background_db_open_when_served(cardbox **db, server_state *server
 /* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Closes a thread's connection if slots are scarce. gc_thread, notifier and
- * search_indexer call this after their work. */
+/* Closes a thread's connection if slots are scarce. gc_thread, notifier and search_indexer call
+ * this after their work. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */

@@ -1,8 +1,7 @@
 /*
- * search_indexer.c: the thread that indexes for the search what writers have queued. The auth
- * watcher's poll wakes it, because a NOTIFY of each writer would serialise their commits. If
- * several servers share a database, one of them indexes at a time, and another goes on when it
- * ends.
+ * search_indexer.c: the thread that indexes the queued documents for the search. The auth watcher's
+ * poll wakes it, because a NOTIFY of each writer would serialise their commits. If several servers
+ * share a database, one of them indexes at a time. If this server stops, another one continues.
  */
 #include <inttypes.h>
 #include "base/clock.h"
@@ -15,14 +14,15 @@ enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
-    RETRY_MOST_MS = 60000
+    RETRY_MOST_MS = 60000,
+    OPEN_RETRY_MOST_MS = 8000
 };
 
 struct search_indexer_thread {
     background base;
-    search_indexer indexer;
+    search_index_state state;
     unsigned failures;  /* since the last success */
-    int64_t backlog_ms; /* when the queue is counted next */
+    int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
     int64_t newest;     /* when the newest document of the last batch was queued */
 };
 
@@ -48,8 +48,9 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
     return status;
 }
 
-/* Returns the pause after a batch. While documents are written faster than they are indexed, the
- * thread pauses for as long as it works, so that writers keep most of the database's time. */
+/* Returns the pause after a batch, and notes how new the batch was. While documents are written
+ * faster than they are indexed, the thread pauses for as long as it works, so that writers keep
+ * most of the database's time. */
 static int64_t pause_after(search_indexer_thread *s, const search_batch *batch, int64_t work_ms)
 {
     bool is_growing = batch->newest_micros > s->newest && batch->is_full;
@@ -63,24 +64,20 @@ static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
     return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
 }
 
-static int64_t index_documents(void *arg)
+/* Indexes a batch. Returns the pause before the next one. */
+static int64_t index_batch(search_indexer_thread *s)
 {
-    search_indexer_thread *s = arg;
     search_batch batch;
-    search_backlog backlog = {.waiting = 1};
+    search_backlog backlog = {.waiting = 1}; /* unless it is counted below */
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
-                                       TIMEOUT_MS) != CARDBOX_OK)
-        return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS / 8);
     if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
         return fail(s, &err);
-    background_db_close_if_scarce(&s->base.db, s->base.server);
-    if (backlog.waiting == 0 || s->base.db == NULL) {
+    if (backlog.waiting == 0) {
         s->backlog_ms = 0;
         return PERIODIC_UNTIL_WOKEN;
     }
     int64_t began_ms = clock_ms();
-    if (search_index_batch(&batch, &s->indexer, s->base.db, &err) != CARDBOX_OK)
+    if (search_index_batch(&batch, &s->state, s->base.db, &err) != CARDBOX_OK)
         return fail(s, &err);
     s->failures = 0;
     if (batch.skipped)
@@ -89,6 +86,17 @@ static int64_t index_documents(void *arg)
     if (batch.rows > 0)
         return pause_after(s, &batch, clock_ms() - began_ms);
     return count_backlog(s, &backlog, &err) == CARDBOX_OK ? PERIODIC_UNTIL_WOKEN : fail(s, &err);
+}
+
+static int64_t index_documents(void *arg)
+{
+    search_indexer_thread *s = arg;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
+                                       TIMEOUT_MS) != CARDBOX_OK)
+        return clock_backoff_ms(s->failures++, RETRY_MS, OPEN_RETRY_MOST_MS);
+    int64_t pause_ms = index_batch(s);
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    return pause_ms;
 }
 
 search_indexer_thread *search_indexer_start(server_state *server)
