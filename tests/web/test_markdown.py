@@ -109,12 +109,15 @@ def hostile_texts():
     yield "10,000 quotes", lambda n: (">" * 10000 + " x\n") * (n // 10000)
     yield "runs of all lengths", lambda n: " ".join("`" * i for i in range(int((2 * n) ** 0.5)))
     yield "a pair of parentheses each", lambda n: "](" + "()a" * (n // 3)
+    yield "a fence that is none", lambda n: "~" * n + "`"
+    yield "a heading with a return", lambda n: "# " + " " * n + "\r."
     yield "a line of dashes that is none", lambda n: "a|b\n" + "-" * n + "x"
 
 
 def test_hostile_texts_stay_linear():
     """Ten times the text may take more than ten times as long, but not the hundred times of a square. Counted are the
-    characters that regular expressions and slices are given: the clock of a busy machine says nothing."""
+    characters that regular expressions and slices are given: the clock of a busy machine says nothing. If a regular
+    expression tries the square of a text, the browser's script ends at its time limit."""
     browser = page_with_markdown()
     browser.run("window.work = 0; const count = (object, name, of) => { const real = object[name];"
                 "  object[name] = function (...given) { work += of(this, given) + 1; return real.apply(this, given); }; };"
