@@ -158,6 +158,17 @@ def test_as_text():
     no_complaints(browser)
 
 
+def test_no_character_is_cut_in_half():
+    """What is shown in short ends before a character that has no room, also in names and ids."""
+    browser = page_with_markdown()
+    texts = browser.run("return import('./dom.js').then(({ block, line, sentence, shortId }) => ['', 'a'].flatMap((before) => {"
+                        "  const text = before + '😀'.repeat(2000); return [block(text).innerHTML, line(text, 100), sentence(text),"
+                        "    shortId(text).innerHTML]; }))")
+    for text in texts:
+        assert "😀" in text and "U+D83D" not in text and "U+DE00" not in text and text.isprintable(), text
+    no_complaints(browser)
+
+
 def test_what_tools_print_is_no_markdown():
     printed = "__init__.py\n* not a list *"
     assert server().post("/projects/demo/cards", {"card_id": "printed", "content": printed, "metadata": {"role": "tool"}}).status == 200
