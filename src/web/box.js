@@ -63,17 +63,16 @@ class BoxPage {
     if (of === this.here.id) await this.addParents();
   }
 
-  /** The page is there without the parents' versions, which may take some requests. */
+  /** Adds the parents' versions to the timeline after the first drawing. */
   async addParents() {
-    const { versions, version } = this.current;
     try {
       await this.history.trace();
     } catch {
       return; // the box itself is shown
     }
-    if (this.signal.aborted || this.history.parts.length + (this.history.lost ? 1 : 0) === 1) return;
-    const now = this.current ?? { versions, version };
-    this.position = this.history.position(now.versions.id, now.version);
+    if (this.signal.aborted || (this.history.parts.length === 1 && this.history.lost === null)) return;
+    const { versions, version } = this.current;
+    this.position = this.history.position(versions.id, version);
     this.timeline.draw(this.position);
     this.sayFacts();
   }
@@ -187,15 +186,15 @@ class BoxPage {
       this.task ? [' ', this.task] : null);
   }
 
-  /** Of which task it is the box, and whether that one waits for messages. */
+  /** Adds a link to the task of the box, with a badge if the task is a router. */
   async sayTask(cards) {
     const id = cards.findLast((one) => typeof one?.metadata?.task_id === 'string')?.metadata.task_id;
     if (id === undefined || this.task) return;
     this.task = el('span', {}, 'of the task ', el('a', { href: link({ project: this.here.project, view: 'task', id }) }, shortId(id)));
     this.sayFacts();
     try {
-      const { data } = await this.api.task(id);
-      if (data.state === 'waiting') this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router: it waits for a message'));
+      const { data: { task } } = await this.api.task(id);
+      if (task?.router) this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router'));
     } catch {
       // The task may be gone. Its cards are here.
     }
@@ -313,12 +312,13 @@ class BoxPage {
       try {
         await message.append(this.api, this.here.id, version);
       } catch (error) {
-        if (error.currentVersion === undefined || error.currentVersion === version) throw error;
-        [error.message, version] = [`The box has changed from version ${version} to ${error.currentVersion} meanwhile. ` +
-          'The message was not appended, and what came is shown behind this dialog. Append it to the new version?',
-        error.currentVersion];
+        const { currentVersion } = error;
+        if (currentVersion === undefined || currentVersion === version) throw error;
+        const words = `The box has changed from version ${version} to ${currentVersion} meanwhile. ` +
+          'The message was not appended, and the new cards are shown behind this dialog. Append it to the new version?';
+        version = currentVersion;
         await this.refresh();
-        throw error;
+        throw new Error(words, { cause: error });
       }
       await this.refresh();
       return null;
