@@ -24,12 +24,11 @@ const actions = (id, context) => [context ? el('a', { href: link(context), 'data
 /** What kind of thing a row is, in a list of several kinds. */
 const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
 
-/** The beginning of the last message of a session, and whether it is a failure. */
-function lastSaid(last) {
+/** The beginning of the last message of a session, with a badge if the message reports an error. */
+function lastMessage(last) {
   if (!last) return null;
   const text = line([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
-  const failed = /^\(error\)/.test(text) || text.includes(' (error) ');
-  return [failed ? el('span', { class: 'badge bad' }, 'error') : null, foreign(last.role), ': ', foreign(text)];
+  return [last.failed ? el('span', { class: 'badge bad' }, 'error') : null, foreign(last.role), ': ', foreign(text)];
 }
 
 /** A session of a list with previews. With `kind`, the row says that it is one. */
@@ -39,7 +38,7 @@ export function sessionRow(one, here, kind = null) {
     text: one.name ?? one.first?.text, id: one.session_id, props: { 'data-session': one.session_id },
     facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
       one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
-    one.last ? el('div', { class: 'last' }, lastSaid(one.last)) : null],
+    one.last ? el('div', { class: 'last' }, lastMessage(one.last)) : null],
     actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
   });
 }
