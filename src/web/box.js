@@ -3,7 +3,7 @@
 import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
 import { token } from './api.js';
 import { ask, askToFork } from './fork.js';
-import { cardItem, cardText, missingItem, pairing } from './card.js';
+import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
 import { commandOf } from './curl.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
@@ -223,10 +223,10 @@ class BoxPage {
       if (place === Math.max(change.at, list.from + from)) items.push(this.gone(change, removed));
       const how = change.isNew(place) ? 'added' : null;
       const card = cards[at];
-      const said = card?.metadata?.agent_turn_id;
-      if (typeof said === 'string' && said !== turn) {
-        items.push(el('div', { class: 'turn' }, el('span', {}, foreign(said))));
-        turn = said;
+      const named = agentTurnOf(card);
+      if (named !== null && named !== turn) {
+        items.push(el('div', { class: 'turn' }, el('span', {}, foreign(named))));
+        turn = named;
       }
       items.push(card
         ? cardItem(card, { project: this.here.project, pairs, change: how, position: place + 1,

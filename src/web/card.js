@@ -1,19 +1,21 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, foreign } from './dom.js';
-import { content, entryContent, isObject, json, jsonOrText, toolCalls } from './content.js';
+import { content, entryContent, isObject, json, jsonOrText, roleClass, toolCalls } from './content.js';
 import { elsewhere } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
 import { trouble } from './trouble.js';
 
-const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
-
-function roleOf(card) {
+/** The role of a card; '' if it has none. */
+export function roleOf(card) {
   const role = card.metadata?.role;
   return typeof role === 'string' ? role : '';
 }
+
+/** The agent turn of a card; null if there is no card or it names none. */
+export const agentTurnOf = (card) => (typeof card?.metadata?.agent_turn_id === 'string' ? card.metadata.agent_turn_id : null);
 
 const TEXT_MOST = 2000; // characters of a card's text in short
 
@@ -100,9 +102,8 @@ function calls(card, pairs) {
 export function cardItem(card, { project, pairs = new Map(), change = null, position = null,
   actions = [], open }) {
   const role = roleOf(card);
-  const known = ROLES.has(role) ? role : 'other';
   return el('article', {
-    class: `card role-${known}${change ? ` ${change}` : ''}`, 'data-card': card.card_id,
+    class: `card ${roleClass(role)}${change ? ` ${change}` : ''}`, 'data-card': card.card_id,
     'aria-label': `card ${card.card_id}`,
   },
   el('header', {},

@@ -5,6 +5,11 @@ import { pretty, write } from './json.js';
 import { prose } from './markdown.js';
 
 export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
+
+/** The CSS class of a card or message with this role. */
+export const roleClass = (role) => `role-${ROLES.has(role) ? role : 'other'}`;
+
 const FOLD_JSON = 1500; // characters
 
 /** JSON that folds when it is long. */

@@ -2,7 +2,7 @@
 // calls and results, where each comes from, and what had to be repaired.
 import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
 import { token } from './api.js';
-import { content, isObject, json, jsonOrText, textOf, toolCalls } from './content.js';
+import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
@@ -10,7 +10,6 @@ import { prose } from './markdown.js';
 import { entitle, go, link } from './place.js';
 import { trouble } from './trouble.js';
 
-const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
 const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
   ['entries', 'As stored']];
 const SHOWN_AT_ONCE = 200; // messages
@@ -94,7 +93,7 @@ function messageItem(context, place, repairs, openSource) {
   const digest = context.digests[place];
   const sources = context.sources?.[place] ?? [];
   return el('article', {
-    class: `card role-${ROLES.has(role) ? role : 'other'}${repairs ? ' repaired' : ''}`, 'data-message': place,
+    class: `card ${roleClass(role)}${repairs ? ' repaired' : ''}`, 'data-message': place,
   }, el('header', {}, el('span', { class: 'role' }, foreign(role || 'no role')),
     message.tool_call_id && !stored ? ['answers ', foreign(message.tool_call_id, { class: 'id' })] : null,
     el('span', { class: 'space' }),

@@ -98,7 +98,7 @@ export function shortId(id, props = {}) {
 }
 
 /** What a thing is called: its name or its first sentence, else its id in short. */
-export function called(text, id) {
+function called(text, id) {
   const said = sentence(text);
   return said ? foreign(said, { title: id }) : shortId(id);
 }

@@ -71,7 +71,7 @@ class OpenMarks {
 /** Reads a line into pieces: texts, elements, and marks {kind, text, end or begin}. */
 class LineReader {
   constructor(text) {
-    Object.assign(this, { text, pieces: [], open: new OpenMarks(), codeEnds: null, isInLink: false });
+    Object.assign(this, { text, pieces: [], open: new OpenMarks(), codeEnds: null });
   }
 
   read() {
@@ -155,9 +155,8 @@ class LineReader {
   #emphasis(run, at) {
     const end = at + run.length;
     const [before, after] = [this.text[at - 1], this.text[end]];
-    const isWithin = run[0] === '_' && isWord(before) && isWord(after);
-    const canEnd = !isSpace(before) && !isWithin && !(run[0] === '_' && isWord(after));
-    const canBegin = !isSpace(after) && !isWithin && !(run[0] === '_' && isWord(before));
+    const canEnd = !isSpace(before) && !(run[0] === '_' && isWord(after));
+    const canBegin = !isSpace(after) && !(run[0] === '_' && isWord(before));
     let kinds = run.length === 3 ? [run.slice(0, 2), run[0]] : [run];
     if (run.length > 3) return this.#say(run);
     const isOpen = kinds.every((kind) => this.open.place(kind) >= 0);

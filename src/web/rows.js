@@ -3,7 +3,7 @@
 import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
 import { link } from './place.js';
 import { statusNodes } from './task_status.js';
-import { when } from './time.js';
+import { when, whenMs } from './time.js';
 
 /** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
  * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
@@ -43,8 +43,6 @@ export function sessionRow(one, here, kind = null) {
   });
 }
 
-const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
-
 /** When something happened in a task last, in milliseconds. */
 export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
 
@@ -54,7 +52,7 @@ export function taskRow(one, here, kind = null) {
     href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
     props: { 'data-task': one.id },
     facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
-      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
+      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, whenMs(lastOf(one)), shortId(one.id))],
     actions: actions(one.id),
   });
 }
@@ -74,7 +72,7 @@ export function boxRow(box, here, kind = null) {
 // --- hits ---
 
 /** A snippet whose matches are marked. The offsets count code points. */
-export function marked(snippet, offsets) {
+function marked(snippet, offsets) {
   const points = [...snippet];
   const nodes = [];
   let at = 0;

@@ -1,6 +1,6 @@
 // search.js: what is found in a project by its words, newest first and page by page, and its filters.
 import { el, fill, foreign, notice } from './dom.js';
-import { paged } from './lists.js';
+import { filterFields, filterValues, paged } from './lists.js';
 import { entitle, go } from './place.js';
 import { hitRow } from './rows.js';
 
@@ -17,13 +17,10 @@ function kindChips(here) {
 
 function filterForm(here) {
   const isGiven = FIELDS.some(([name]) => here.query[name]);
-  const form = el('form', { class: 'filters' }, FIELDS.map(([name, label, hint]) => el('label', {}, label, el('input', {
-    name, value: here.query[name] ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false',
-  }))), el('button', {}, 'Filter'));
+  const form = el('form', { class: 'filters' }, filterFields(FIELDS, here.query), el('button', {}, 'Filter'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const given = Object.fromEntries(FIELDS.map(([name]) => [name, form.elements[name].value.trim()]));
-    go({ ...here, query: { ...here.query, ...given } });
+    go({ ...here, query: { ...here.query, ...filterValues(FIELDS, form) } });
   });
   return el('details', { open: isGiven }, el('summary', {}, 'Filters'), form);
 }

@@ -7,10 +7,11 @@ import { entitle, go, link, revise } from './place.js';
 import { taskRow } from './rows.js';
 import { cancelButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
-import { callItem, liveItem, messageItem, moment, spent, turnHead } from './task_steps.js';
+import { callItem, liveItem, messageItem, spent, turnHead } from './task_steps.js';
 import { Story, sums } from './task_story.js';
-import { duration } from './time.js';
+import { duration, whenMs } from './time.js';
 import { trouble } from './trouble.js';
+import { turnForm } from './turns.js';
 import { drawWaterfall } from './waterfall.js';
 
 const PAGE = 50; // tasks
@@ -91,7 +92,7 @@ class TaskPage {
       el('h1', {}, el('span', { class: 'faint' }, 'Task '), this.title),
       el('p', { class: 'facts' }, this.status),
       el('p', { class: 'facts' }, this.spent),
-      el('p', { class: 'facts' }, 'made ', moment(task.createdAt), ' · ', task.router
+      el('p', { class: 'facts' }, 'made ', whenMs(task.createdAt), ' · ', task.router
         ? [el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer · '] : null,
       box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
       foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
@@ -234,13 +235,7 @@ class TaskPage {
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
-      const turn = el('input', { type: 'number', min: '1', max: String(this.story.answers.length),
-        'aria-label': 'go to turn', placeholder: 'turn' });
-      const form = el('form', {}, turn, ' ', el('button', {}, 'Go'));
-      form.addEventListener('submit', (event) => {
-        event.preventDefault();
-        this.choose(Number(turn.value));
-      });
+      const form = turnForm({ last: this.story.answers.length }, (turn) => this.choose(turn));
       const [first, end, all] = [this.from + 1, Math.min(total, this.from + STEPS), total].map((one) => one.toLocaleString('en'));
       fill(pager, button('First', 0, this.from > 0), button('Earlier', Math.max(0, this.from - STEPS), this.from > 0),
         el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),

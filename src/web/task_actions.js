@@ -2,6 +2,7 @@
 // session.
 import { el, foreign, sentence } from './dom.js';
 import { ask, askToFork } from './fork.js';
+import { newId } from './id.js';
 
 /** Asks for a text, and does something with it. */
 function askFor({ label, rows = 5, ...words }, run) {
@@ -93,15 +94,6 @@ async function makeSession(api, story, answer) {
   for (let at = 0; at < entries.length; at += APPEND_MOST)
     await api.appendToSession(id, { create: { dialect: 'plain' }, entries: entries.slice(at, at + APPEND_MOST) });
   return id;
-}
-
-/** A random UUID. crypto.randomUUID() is missing on pages without TLS. */
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 export function retryButton(api, here, story, answer) {

@@ -2,27 +2,22 @@
 // and the head of a turn with what it took.
 import { add, count, el, foreign, shortId, shown } from './dom.js';
 import { elsewhere } from './elsewhere.js';
-import { jsonOrText } from './content.js';
+import { jsonOrText, roleClass } from './content.js';
 import { prose } from './markdown.js';
 import { link } from './place.js';
 import { contextOf, retryButton } from './task_actions.js';
 import { isOpen } from './task_story.js';
-import { duration, when } from './time.js';
+import { duration, whenMs } from './time.js';
 
-const ROLES = new Set(['system', 'user', 'assistant']);
-
-/** A time of the ledger, in milliseconds. */
-export const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
-
-function item(kind, head, body, props) {
-  return el('article', { class: `card role-${kind}`, ...props },
+function item(role, head, body, props) {
+  return el('article', { class: `card ${roleClass(role)}`, ...props },
     el('header', {}, head), el('div', { class: 'content' }, body));
 }
 
 export function messageItem({ id, role, text, at: time }, here) {
   const card = link({ ...here, query: { ...here.query, card: id } });
-  const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
-    el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
+  const made = item(role, [el('span', { class: 'role' }, foreign(role)),
+    el('span', { class: 'space' }), whenMs(time)], prose(text), { 'data-message': id });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
     elsewhere(text, here.project)));
   return made;
@@ -36,7 +31,7 @@ export function callItem(call, here) {
     foreign(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
     to === null ? null : el('span', {}, duration(to - at)),
     subtask ? el('a', { href: link({ project: here.project, view: 'task', id: subtask }), 'data-do': 'subtask' }, 'its task') : null,
-    el('span', { class: 'space' }), moment(at)],
+    el('span', { class: 'space' }), whenMs(at)],
   el('dl', { class: 'fields labelled' }, labelled('Arguments', parameters),
     isOpen(call) ? null : labelled(status === 'failed' ? 'Error' : 'Result', details)), { 'data-call': id });
 }

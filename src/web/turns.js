@@ -62,13 +62,22 @@ export class Turns {
   }
 }
 
+/** A form for the number of a turn, after the nodes `before`. `last`: the highest number, if that is known. */
+export function turnForm({ last, before = null }, choose) {
+  const field = el('input', {
+    type: 'number', min: 1, max: last, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
+  });
+  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), before, field, el('button', {}, 'Go'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (field.value) choose(Number(field.value));
+  });
+  return form;
+}
+
 /** The links to the turns and the field for a number, at the turn `current`. */
 export function turnControls(turns, current, here) {
   const to = (turn) => go({ ...here, query: { turn } });
-  const field = el('input', {
-    type: 'number', min: 1, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
-    max: turns.isWhole ? turns.all.length : null,
-  });
   const links = el('span', { class: 'turn-links' });
   const from = Math.max(0, Math.min(current - SHOWN / 2, turns.all.length - SHOWN));
   fill(links, turns.all.slice(from, from + SHOWN).map((node, at) => el('button', {
@@ -76,10 +85,5 @@ export function turnControls(turns, current, here) {
     'aria-label': `turn ${from + at + 1}`,
     title: line(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
   }, from + at + 1)), turns.isWhole && from + SHOWN >= turns.all.length ? null : el('span', { class: 'faint' }, '…'));
-  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), links, field, el('button', {}, 'Go'));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (field.value) to(field.value);
-  });
-  return form;
+  return turnForm({ last: turns.isWhole ? turns.all.length : null, before: links }, to);
 }

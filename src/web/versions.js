@@ -152,7 +152,7 @@ export class Versions {
 }
 
 /** What is different between two lists. A card that only moved is not new. */
-export function compare(before, now) {
+function compare(before, now) {
   const left = new Map(); // id -> how often it stood in the list before
   for (const id of before) left.set(id, (left.get(id) ?? 0) + 1);
   const added = new Set();
