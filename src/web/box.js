@@ -1,7 +1,6 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
 import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
-import { token } from './api.js';
 import { ask, askToFork } from './fork.js';
 import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
 import { commandOf } from './curl.js';
@@ -97,7 +96,7 @@ class BoxPage {
     const move = ++this.move;
     this.position = position;
     this.current = this.history.at(position);
-    this.timeline.setPosition(position);
+    this.timeline.setPosition(position); // at once: drawing waits for the cards
     this.main.setAttribute('aria-busy', 'true');
     try {
       const state = await this.load(this.current);
@@ -327,15 +326,14 @@ class BoxPage {
 
   drawCommands() {
     const { versions, version } = this.current;
-    const hasToken = token.get() !== '';
     const at = version === versions.newest ? {} : { at_version: version };
     const box = (...rest) => ['boxes', versions.id, ...rest];
     const id = `message-of-${versions.id}-${version}`;
-    const post = (path, body) => commandOf(this.api.address(path), { body, hasToken });
+    const post = (path, body) => commandOf(this.api.address(path), body);
     const lines = [
-      ['This version', commandOf(this.api.address(box(), at), { hasToken })],
-      ['Its last cards', commandOf(this.api.address(box('cards'), at), { hasToken })],
-      ['What a model gets', commandOf(this.api.address(box('context'), at), { hasToken })],
+      ['This version', commandOf(this.api.address(box(), at))],
+      ['Its last cards', commandOf(this.api.address(box('cards'), at))],
+      ['What a model gets', commandOf(this.api.address(box('context'), at))],
       this.appendButton.hidden ? null : ['Append a message', `${post(['cards'], messageCard(id, 'user', 'Go on.'))} &&\n${
         post(box('append'), { card_ids: [id], expected_version: version })}`],
       ['Fork this version', post(box('fork'), { at_version: version })],

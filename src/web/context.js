@@ -1,7 +1,6 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, where each comes from, and what had to be repaired.
 import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
-import { token } from './api.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { write } from './json.js';
@@ -105,7 +104,7 @@ function messageItem(context, place, repairs, openSource) {
     (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
-  el('span', { class: 'space' }), copyButton(write(message), 'Copy JSON')));
+  el('span', { class: 'space' }), copyButton(() => write(message), 'Copy JSON')));
 }
 
 /** The messages by pages. `goTo` draws up to a message, and shows it. */
@@ -163,7 +162,7 @@ function summary(context, command) {
     typeof context.thinking_level === 'string' ? [', thinking ', foreign(context.thinking_level)] : null,
     (context.missing_card_ids ?? []).length > 0
       ? [', ', el('span', { class: 'badge bad' }, count(context.missing_card_ids.length, 'missing card'))] : null,
-    ' ', copyButton(wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
+    ' ', copyButton(() => wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
 }
 
 /** The tools that the messages call, and how often. */
@@ -198,7 +197,7 @@ function system(context, openSource) {
   return el('section', { class: 'card role-system' }, el('header', {}, el('span', { class: 'role' }, 'system')),
     parts(context.system), el('footer', {}, (context.system_sources ?? []).map((id) =>
       [el('a', { href: openSource(id), 'data-source': id }, shortId(id)), ' ']),
-    el('span', { class: 'space' }), copyButton(write(context.system), 'Copy JSON')));
+    el('span', { class: 'space' }), copyButton(() => write(context.system), 'Copy JSON')));
 }
 
 function choices(here) {
@@ -233,18 +232,7 @@ export async function showContext(main, here, { title, load, openSource, missing
   }
 }
 
-const CARDS_MOST = 10000; // of one context
 const TAIL = 2000; // cards of a box that is too long for one context
-
-/** The number of cards that a box has at a version; 0: it is not known. */
-async function lengthOf(api, box, version) {
-  try {
-    const { data } = await api.log(box, version === undefined ? undefined : Number(version) + 1, 1);
-    return data.log[0]?.length ?? 0;
-  } catch {
-    return 0; // the request for the context says what is wrong
-  }
-}
 
 /** Calls a box by the first thing that its user says. */
 function nameBox(link, { messages }) {
@@ -258,9 +246,7 @@ function nameBox(link, { messages }) {
 
 /** The context of a box, as it is or was. */
 export async function showBoxContext(main, api, here) {
-  const { version, then } = here.query;
-  fill(main, el('p', { class: 'faint' }, 'Loading …'));
-  const tail = here.query.tail ?? (await lengthOf(api, here.id, version) > CARDS_MOST ? TAIL : undefined);
+  const { version, then, tail } = here.query;
   const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
   const box = { project: here.project, view: 'box', id: here.id, query: { version } };
   const wanted = (query) => ({ ...query, at_version: version, then, tail });
@@ -276,7 +262,7 @@ export async function showBoxContext(main, api, here) {
     }, `Show what a model gets of the last ${count(TAIL, 'card')}`)) : null),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
     missing: ['No such box', 'There is none with this id in this project.', here.id], api,
-    command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+    command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query))),
   });
   if (context === null) return;
   nameBox(main.querySelector('h1 a'), context);

@@ -117,11 +117,12 @@ export function notice(title, text, ...more) {
   return el('div', { class: 'notice' }, el('h2', {}, title), text ? el('p', {}, text) : null, more);
 }
 
+/** A button that copies a text. `text` may be a function that makes the text when the button is pressed. */
 export function copyButton(text, label = 'Copy') {
   const button = el('button', { type: 'button', class: 'quiet', 'aria-live': 'polite', 'data-do': 'copy' }, label);
   button.addEventListener('click', async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
       button.textContent = 'Copied';
     } catch {
       button.textContent = 'Not allowed here';

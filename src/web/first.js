@@ -2,9 +2,7 @@
 // of this server and the name of the project. tests/web/test_overview.py runs each of them.
 import { copyButton, el, fill, foreign } from './dom.js';
 import { server, token } from './api.js';
-
-/** The path of the project, for a text in single or double quotes. */
-const pathOf = (project) => encodeURIComponent(project).replace(/'/g, '%27');
+import { commandOf } from './curl.js';
 
 /** A string of JavaScript and of Python. */
 const text = (value) => JSON.stringify(value);
@@ -16,17 +14,13 @@ function textInC(value) {
     ? '\\' + byte.toString(8).padStart(3, '0') : String.fromCharCode(byte))).join('') + '"';
 }
 
-const CARD = '{"card_id": "hello", "type": "task.instruction",\n' +
-  '       "content": {"__type__": "TextContent", "text": "Hello, CardBox."}}';
+const CARD = { card_id: 'hello', type: 'task.instruction', content: { __type__: 'TextContent', text: 'Hello, CardBox.' } };
 
 // {name, how: what must be there, write(project): the program}
 const PROGRAMS = [{
   name: 'curl',
   how: 'In a shell:',
-  write: (project) => `curl -sS '${server()}/projects/${pathOf(project)}/cards' \\
-  -H 'Content-Type: application/json'${token.get() ? ' -H "Authorization: Bearer $CARDBOX_TOKEN"' : ''} \\
-  -d '${CARD}'
-`,
+  write: (project) => `${commandOf(`${server()}/projects/${encodeURIComponent(project)}/cards`, CARD)}\n`,
 }, {
   name: 'TypeScript',
   how: 'Run npm install in openapi/clients/typescript of the repository, and then, in your folder, ' +

@@ -1,6 +1,5 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
 // labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
-import { token } from './api.js';
 import { copyButton, count, el, fill, foreign, namedLink, notice, sentence, shortId } from './dom.js';
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
@@ -317,7 +316,7 @@ export async function showSessionContext(main, api, here) {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
         leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
       load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
-      command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+      command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query))),
     });
   } catch (error) {
     if (error.name !== 'AbortError') fill(main, trouble(error, missing));

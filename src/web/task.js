@@ -260,19 +260,13 @@ class TaskPage {
   }
 
   rowsOf(one) {
-    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.at,
+    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.story.beginOf(one, this.subtasks), to: one.at,
       title: 'from the step before to the answer of the model', open: () => this.choose(one.turn.number) }];
     if (one.kind !== 'call') return [];
     const call = { name: one.name, kind: 'call', from: one.at, to: one.to, level: 1, bad: one.status === 'failed',
       title: one.status, open: () => this.focusOn(this.drawn.get(one)?.node) };
     const part = this.subtasks.find(({ id }) => id === one.subtask);
     return part ? [call, this.rowOfSubtask(part)] : [call];
-  }
-
-  /** When a turn began at the latest: after the step before it, and after the subtasks that it waited for. */
-  beginOf(answer) {
-    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= answer.at);
-    return Math.max(this.story.beginOf(answer), ...ends.map((one) => one.updatedAt));
   }
 
   rowOfSubtask(part) {
