@@ -1,14 +1,14 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
 import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
-import { ask, askToFork } from './fork.js';
 import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
+import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
+import { ask, askToFork } from './dialog.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
 import { entitle, link, place, revise } from './place.js';
-import { Repairs } from './repairs.js';
 import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -34,7 +34,7 @@ class BoxPage {
     Object.assign(this, { main, api, here, history, signal });
     this.shown = SHOWN_AT_FIRST;
     this.move = 0; // counts moves of the slider: only the last one is drawn
-    this.repairs = new Repairs(api, signal);
+    this.changedCards = new ChangedCards(api, signal);
   }
 
   async start() {
@@ -53,7 +53,7 @@ class BoxPage {
       ArrowRight: ['one version on', () => this.timeline.step(1)],
       f: ['fork this version', () => this.forkHere()], a: ['append a message', () => this.append()],
     });
-    this.box = await this.history.own.facts();
+    this.box = await this.history.own.box();
     const { of = this.here.id, version } = this.here.query;
     if (of !== this.here.id) await this.history.trace();
     await this.show(this.history.position(of, Number(version ?? 0)) || this.history.length);
@@ -116,7 +116,7 @@ class BoxPage {
   async refresh() {
     try {
       await this.history.open();
-      this.box = await this.history.own.facts();
+      this.box = await this.history.own.box();
     } catch (error) {
       fill(this.list, trouble(error));
       return;
@@ -151,8 +151,10 @@ class BoxPage {
     this.sayFacts();
     this.sayTask(state.cards);
     this.drawCommands();
-    fill(this.list, this.earlier(state), this.items(state), this.end(state));
-    this.repairs.watch(this.list, state.cards, state.entry?.at);
+    fill(this.list, state.change.isUnknown ? el('p', { class: 'faint', 'data-fact': 'unknown-change' },
+      'This list is too long to be compared with that of the version before: which cards changed is unknown.') : null,
+    this.earlier(state), this.items(state), this.end(state));
+    this.changedCards.watch(this.list, state.cards, state.entry?.at);
   }
 
   // --- what it is ---
@@ -161,7 +163,7 @@ class BoxPage {
   async name() {
     const { own } = this.history;
     try {
-      const { card_ids: ids } = await own.facts(Math.min(NAMED_BY, own.loaded(own.newest)?.length ?? 0));
+      const { card_ids: ids } = await own.box(Math.min(NAMED_BY, own.loadedEntry(own.newest)?.length ?? 0));
       const cards = (await own.cards(ids)).filter(Boolean);
       const first = cards.find((one) => one.metadata?.role === 'user') ?? cards[0];
       const said = first ? sentence(cardText(first)) : '';
@@ -258,7 +260,7 @@ class BoxPage {
 
   actions(place) {
     const { versions, version } = this.current;
-    const by = versions.putThereBy(place, version);
+    const by = versions.addedAtVersion(place, version);
     return [
       by !== null && by > 1 ? el('button', {
         type: 'button', class: 'quiet', title: 'the box as it was when this card was made',

@@ -2,7 +2,7 @@
 // what it says in full, to what the model got, to another try, and to where else the same was said.
 import { copyButton, count, el, foreign, shortId } from './dom.js';
 import { elsewhere } from './elsewhere.js';
-import { askToFork } from './fork.js';
+import { askToFork } from './dialog.js';
 import { link } from './place.js';
 import { clock } from './time.js';
 

@@ -226,7 +226,7 @@ class Tree {
   }
 }
 
-/** The turn of the entry that is looked for, and the keys that step from there. */
+/** Makes the arrow keys go to the previous and the next turn. */
 function stepThroughTurns(turns, current, here) {
   const to = async (turn) => {
     if (turn > 0 && await turns.find(turn)) go({ ...here, query: { turn } });
@@ -274,9 +274,8 @@ async function showFound(body, api, here) {
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
-/** What a session is called: its name, else the first message of a user on the path to the head. */
-async function nameOf(session, turns) {
-  await turns.until(() => true);
+/** The name of a session, else the beginning of the first message of a user; its turns must have their first page. */
+function nameOf(session, turns) {
   return session.name ?? sentence(turns.all[0]?.preview?.text);
 }
 
@@ -288,7 +287,8 @@ export async function showSession(main, api, here) {
   try {
     const turns = new Turns(api, here.id);
     const { data: session } = await api.session(here.id);
-    const name = await nameOf(session, turns);
+    await turns.readFirst();
+    const name = nameOf(session, turns);
     entitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? foreign(name) : foreign(here.id, { class: 'id' })),
       facts(session, here), tools(here)), body);
@@ -309,8 +309,9 @@ export async function showSessionContext(main, api, here) {
   const missing = ['No such entry', 'The session or the entry is not there.', leaf ?? here.id];
   const wanted = (query) => ({ ...query, leaf, compare });
   try {
-    const [name, said] = await Promise.all([nameOf((await api.session(here.id)).data, new Turns(api, here.id)),
-      leaf ? api.entry(here.id, leaf) : null]);
+    const turns = new Turns(api, here.id);
+    const [{ data }, said] = await Promise.all([api.session(here.id), leaf ? api.entry(here.id, leaf) : null, turns.readFirst()]);
+    const name = nameOf(data, turns);
     entitle('What a model gets', name || here.id);
     await showContext(main, here, {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),

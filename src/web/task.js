@@ -64,13 +64,15 @@ export async function listTasks(main, api, here) {
 
 class TaskPage {
   constructor(main, api, here, task) {
-    Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), from: 0 });
-    this.wanted = { turn: Number(here.query.turn), id: here.query.at }; // the step to go to, once it is loaded
+    Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), pageStart: 0 });
+    // The address names a step: `wanted`. Once the step is loaded, it is the `target`: its page is drawn, and it gets
+    // the focus. Then `wanted` is empty, and `current` is the number of the turn from which the arrow keys step.
+    this.wanted = { turn: Number(here.query.turn), id: here.query.at };
     this.follows = task.completionStatus === undefined && !this.wanted.turn && !this.wanted.id;
     this.title = el('span', {});
     this.status = el('span', { role: 'status' });
     this.spent = el('span', {});
-    this.parts = el('div', {});
+    this.subtaskList = el('div', {});
     this.bars = el('div', { class: 'bars' });
     this.controls = el('div', { class: 'controls' });
     this.list = el('div', { class: 'cards' });
@@ -97,7 +99,7 @@ class TaskPage {
       box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
       foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
       this.parent ? el('p', { class: 'facts', 'data-parent': true }, 'A subtask of ', this.parent) : null,
-      this.parts, this.controls),
+      this.subtaskList, this.controls),
     el('details', { class: 'waterfall', open: true }, el('summary', {}, 'Waterfall: when each turn and call took place'), this.bars),
     this.pagers[0], this.list, this.live, this.pagers[1], this.end);
   }
@@ -124,7 +126,7 @@ class TaskPage {
       this.api.tasks({ parentTaskId: this.here.id }, PAGE, 0)]);
     if (task) this.task = this.story.task = task;
     this.subtasks = tasks;
-    fill(this.parts, tasks.length === 0 ? null : el('div', { class: 'facts', 'data-subtasks': true }, el('p', {}, 'Its subtasks:'),
+    fill(this.subtaskList, tasks.length === 0 ? null : el('div', { class: 'facts', 'data-subtasks': true }, el('p', {}, 'Its subtasks:'),
       tasks.map((one) => taskRow(one, this.here)), total > tasks.length ? `and ${total - tasks.length} more` : null));
     this.drawStatus();
     this.drawBars();
@@ -166,8 +168,8 @@ class TaskPage {
     }
     const wanted = story.find(this.wanted);
     this.target = wanted ?? this.target;
-    if (this.target) this.from = this.pageOf(this.target);
-    else if (this.follows) this.from = this.lastPage();
+    if (this.target) this.pageStart = this.pageStartOf(this.target);
+    else if (this.follows) this.pageStart = this.lastPageStart();
     const isFilled = this.drawSteps();
     this.drawLive();
     this.drawPagers();
@@ -177,23 +179,23 @@ class TaskPage {
     if (wanted || (isFilled && this.target && document.activeElement === document.body)) this.goTo(this.target);
   }
 
-  pageOf(one) {
-    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPage());
+  pageStartOf(one) {
+    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPageStart());
   }
 
-  lastPage() {
+  lastPageStart() {
     return Math.max(0, Math.floor(this.story.items.length / HALF) * HALF - HALF);
   }
 
   /** Draws the steps of the page that are new or have changed. Returns whether it drew all of them. */
   drawSteps() {
-    const page = this.story.items.slice(this.from, this.from + STEPS);
-    const shown = `${this.from} ${this.story.order}`;
-    const isFilled = this.shown !== shown;
+    const page = this.story.items.slice(this.pageStart, this.pageStart + STEPS);
+    const wantedPage = `${this.pageStart} ${this.story.order}`;
+    const isFilled = this.drawnPage !== wantedPage;
     if (isFilled) {
       this.drawn.clear();
       fill(this.list);
-      this.shown = shown;
+      this.drawnPage = wantedPage;
     }
     for (const one of page) {
       const before = this.drawn.get(one);
@@ -209,7 +211,7 @@ class TaskPage {
 
   drawLive() {
     const { live, items } = this.story;
-    const isLast = this.from + STEPS >= items.length;
+    const isLast = this.pageStart + STEPS >= items.length;
     const [before] = this.live.children;
     if (!live || !isLast) fill(this.live);
     else if (before?.dataset.message === live.id && this.said?.length <= live.text.length)
@@ -222,24 +224,24 @@ class TaskPage {
     const total = this.story.items.length;
     const to = (from) => {
       this.follows = from + STEPS >= total && this.story.ended === null;
-      this.from = from;
+      this.pageStart = from;
       this.wanted = {};
       this.target = undefined;
       this.draw();
       this.list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
-    const last = this.lastPage();
-    const state = `${total} ${this.from}`;
-    if (total <= STEPS || this.paged === state) return;
-    this.paged = state;
+    const last = this.lastPageStart();
+    const state = `${total} ${this.pageStart}`;
+    if (total <= STEPS || this.pagerState === state) return;
+    this.pagerState = state;
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
       const form = turnForm({ last: this.story.answers.length }, (turn) => this.choose(turn));
-      const [first, end, all] = [this.from + 1, Math.min(total, this.from + STEPS), total].map((one) => one.toLocaleString('en'));
-      fill(pager, button('First', 0, this.from > 0), button('Earlier', Math.max(0, this.from - STEPS), this.from > 0),
+      const [first, end, all] = [this.pageStart + 1, Math.min(total, this.pageStart + STEPS), total].map((one) => one.toLocaleString('en'));
+      fill(pager, button('First', 0, this.pageStart > 0), button('Earlier', Math.max(0, this.pageStart - STEPS), this.pageStart > 0),
         el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
-        button('Later', Math.min(last, this.from + STEPS), this.from < last), button('Last', last, this.from < last), form);
+        button('Later', Math.min(last, this.pageStart + STEPS), this.pageStart < last), button('Last', last, this.pageStart < last), form);
     }
   }
 
@@ -254,7 +256,7 @@ class TaskPage {
   // --- the waterfall ---
 
   drawBars() {
-    const rows = this.story.items.slice(this.from, this.from + STEPS).flatMap((one) => this.rowsOf(one));
+    const rows = this.story.items.slice(this.pageStart, this.pageStart + STEPS).flatMap((one) => this.rowsOf(one));
     this.bars.closest('details').hidden = rows.length === 0;
     if (rows.length > 0) drawWaterfall(this.bars, rows);
   }

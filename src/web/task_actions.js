@@ -1,7 +1,7 @@
 // task_actions.js: what one can do with a task: send it a message, cancel it, and try a turn again in a
 // session.
 import { el, foreign, sentence } from './dom.js';
-import { ask, askToFork } from './fork.js';
+import { ask, askToFork } from './dialog.js';
 import { newId } from './id.js';
 
 /** Asks for a text, and does something with it. */

@@ -61,7 +61,7 @@ export class Timeline {
   say() {
     const { versions, version } = this.history.at(this.position);
     const { own } = this.history;
-    const entry = versions.loaded(version);
+    const entry = versions.loadedEntry(version);
     const isNow = this.position === this.history.length;
     const card = versions.newestCard(version) ?? this.newest ?? null;
     const turn = agentTurnOf(card);
@@ -92,7 +92,7 @@ export class Timeline {
       const { versions, version } = this.history.at(position);
       const card = versions.newestCard(version);
       const turn = agentTurnOf(card);
-      all.push({ position, versions, version, entry: versions.loaded(version), card, turn, begins: turn !== null && turn !== last });
+      all.push({ position, versions, version, entry: versions.loadedEntry(version), card, turn, begins: turn !== null && turn !== last });
       last = turn ?? last;
     }
     return all;

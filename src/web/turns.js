@@ -38,6 +38,16 @@ export class Turns {
     this.#next = next;
   }
 
+  /** Reads the first page of the path. */
+  async readFirst() {
+    await this.until(() => true);
+  }
+
+  /** Reads the whole path. */
+  async readAll() {
+    await this.until(() => false);
+  }
+
   /** Reads the beginning, and on until `isEnough` says so, or to the end. */
   async until(isEnough) {
     while (!this.isWhole && (this.#next === 0 || !isEnough())) {
@@ -51,7 +61,7 @@ export class Turns {
     await this.until(() => Number(this.#next) > depth);
     if (this.numbers.has(id)) return;
     const own = new Turns(api, session, id);
-    await own.until(() => false);
+    await own.readAll();
     for (const [entry, number] of own.numbers) this.numbers.set(entry, number);
   }
 
