@@ -53,7 +53,7 @@ static const opt_spec SPECS[] = {
            256),
     OPTION("database-connections", OPT_INT, database_connections, "CARDBOX_DATABASE_CONNECTIONS",
            "N",
-           "maximum connections of the process to one cluster; default at most 24, 18 on one CPU",
+           "maximum connections of the process to one cluster; default at most 24, 19 on one CPU",
            CONNECTIONS_LEAST, 10000),
     OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
            "maximum connections of each loop for reads of cards and boxes; default 4", 1, 64),
@@ -208,9 +208,10 @@ void settings_share(settings *s)
             at_most(loops * wanted + BACKGROUND_CONNECTIONS + s->transfers_max, CONNECTIONS_MOST);
     if (s->database_connections < CONNECTIONS_LEAST)
         s->database_connections = CONNECTIONS_LEAST;
-    long part = s->database_connections / TRANSFERS_PART;
-    s->transfers_max = at_most(s->transfers_max, part < 1 ? 1 : part);
-    long left = s->database_connections - BACKGROUND_CONNECTIONS - s->transfers_max;
+    long left = s->database_connections - BACKGROUND_CONNECTIONS;
+    long part = at_most(s->database_connections / TRANSFERS_PART, left - LOOP_LEAST);
+    s->transfers_max = at_most(s->transfers_max, part);
+    left -= s->transfers_max;
     s->loops = at_most(s->loops == 0 ? loops : s->loops, left / LOOP_LEAST);
     s->standby_connections = at_most(standby, s->database_connections / s->loops);
     share_groups(s, left / s->loops);

@@ -81,7 +81,7 @@ def test_edit_distance_paths():
     server = prepare()
     routes = {re.sub("{[^}]*}", "{}", line.rsplit(" ", 1)[0]) for line in cardboxd("--routes").stdout.splitlines()}
     for method, path, status, count in (
-            ("POST", "/projects", 405, 1), ("GET", "/projects/p", 404, 3), ("PUT", "/projects/p", 404, 1),
+            ("POST", "/projects", 405, 1), ("PUT", "/projects/p", 405, 1),
             ("POST", "/projects/p/cards/a", 405, 1), ("PUT", "/projects/p/cards/a", 405, 1),
             ("POST", "/projects/p/boxes/b", 405, 1), ("POST", "/projects/p/boxes/b/cards", 405, 1),
             ("POST", "/projects/p/sessions", 405, 1), ("POST", "/projects/p/sessions/s", 405, 2),
@@ -93,9 +93,9 @@ def test_edit_distance_paths():
             ("GET", "/projects/p/sessions/s/branches", 404, 2), ("GET", "/projects/p/task", 404, 2),
             ("GET", "/projects/p/tasks/t/events", 404, 1), ("GET", "/projects/p/tasks/t/calls/", 404, 1),
             ("GET", "/projects/p/cards/a/history", 404, 1), ("GET", "/projects/p/boxes/b/versions", 404, 1),
-            ("GET", "/projects/p/entries/e", 404, 1), ("GET", "/projects/p/", 404, 3), ("GET", "/cards/a", 404, 1),
+            ("GET", "/projects/p/entries/e", 404, 1), ("GET", "/cards/a", 404, 1),
             ("GET", "/boxes/b", 404, 1), ("GET", "/sessions/s", 404, 1), ("GET", "/projects/p/ability", 404, 1),
-            ("DELETE", "/projects/p", 404, 0), ("GET", "/projects/p/tasks/t/x/y", 404, 0), ("DELETE", "/projects/p/sessions", 405, 0)):
+            ("DELETE", "/projects/p", 405, 0), ("GET", "/projects/p/tasks/t/x/y", 404, 0), ("DELETE", "/projects/p/sessions", 405, 0)):
         answer = server.request(method, path)
         said = answer.json() if status == 404 else answer.json()["detail"]
         assert answer.status == status and (status == 405 or said["detail"] == "Not Found"), answer

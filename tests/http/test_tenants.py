@@ -19,6 +19,7 @@ BOTH = {"name": "same", "box": BOX % 1}
 OF_B = {"name": "of-b", "box": BOX % 2}
 OF_NOBODY = {"name": "none", "box": BOX % 3}
 QUERIES = {"/diff": "?a=c&b=d&lines=9999", "/context": "?format=openai", "/boxes/{box_id}": "?at_version=1",
+           "/search": "?q=secret+of",
            **dict.fromkeys(("/tree", "/leaves", "/branch-points", "/labels", "/children", "/path"), "?lines=9999")}
 
 
@@ -92,6 +93,7 @@ def fill(project, ids):
     for request in filling(project, ids):
         answer = ask(project, *request)
         assert answer.status == 200, (request, answer)
+    cardbox_test.await_(lambda: int(psql(dsn(), "SELECT count(*) FROM cardbox.search_queue")) == 0)
 
 
 # --- what is asked ---
@@ -101,7 +103,7 @@ def patterns(*methods):
     """(method, path) of each route of a project."""
     for line in cardboxd("--routes").stdout.splitlines():
         method, pattern, _ = line.split()
-        if method in methods and pattern.startswith("/projects/{project_id}/"):
+        if method in methods and pattern.startswith("/projects/{project_id}"):
             yield method, pattern
 
 
@@ -131,7 +133,7 @@ def reads(project, ids):
     yield "POST", ability(project, "task:active"), {}
     values = {"card_id": name, "card_ids": [name], "box_id": box, "session_id": name, "entry_id": "b", "a": "c", "b": "d",
               "taskId": name, "parentTaskId": name, "tool_call_ids": [name], "abilityId": "card:get", "moduleName": "card",
-              "lines": 9999, "goals": True}
+              "lines": 9999, "goals": True, "q": "secret of"}
     for one in abilities():
         members = one["inputSchema"]["properties"]
         optional = ("lines", "tool_call_ids", "goals")

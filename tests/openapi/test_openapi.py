@@ -259,6 +259,7 @@ REQUESTS = [
     ("POST", ALL_BOXES, "/projects/demo/boxes", {"box_id": BOX + "4"}, 409),
     ("POST", ALL_BOXES, "/projects/demo/boxes", {"box_id": 4}, 422),
     ("GET", "/projects", "/projects?limit=1", None, 200),
+    ("GET", "/projects/{project_id}", "/projects/demo", None, 200),
     ("GET", ALL_BOXES, "/projects/demo/boxes?limit=2", None, 200),
     ("GET", ALL_BOXES, "/projects/demo/boxes?cursor=x", None, 422),
     ("POST", A_BOX + "/append", BOX_4 + "/append", {"card_ids": ["b"]}, 200),

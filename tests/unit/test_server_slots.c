@@ -40,7 +40,7 @@ static void the_cap_holds(void **state)
     (void)state;
     for (long cpus = 1; cpus <= 512; cpus++)
         for (long loops = 0; loops <= 256; loops += 1 + loops)
-            for (long most = 0; most <= 300; most += most < 7 ? 7 : 1) {
+            for (long most = 0; most <= 300; most += most < 8 ? 8 : 1) {
                 share(cpus, loops, most);
                 assert_true(set.loops >= 1 && set.transfers_max >= 1);
                 assert_true(set.read_connections >= 1 && set.read_connections <= 4);
@@ -58,7 +58,7 @@ static void the_cap_holds(void **state)
 static void shares_by_default(void **state)
 {
     static const long CASES[][5] = {/* CPUs, cap, loops, reads, lists */
-                                    {1, 18, 1, 4, 3},
+                                    {1, 19, 1, 4, 3},
                                     {2, 24, 2, 3, 2},
                                     {8, 24, 4, 2, 1},
                                     {64, 24, 5, 1, 1}};
