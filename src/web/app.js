@@ -1,6 +1,6 @@
 // app.js: the inspector: which project, which place, and what is shown there. Every place has an
 // address, so Back and bookmarks work.
-import { count, el, fill, notice } from './dom.js';
+import { cappedCount, el, fill, notice } from './dom.js';
 import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
@@ -8,7 +8,7 @@ import { showBoxContext } from './context.js';
 import { addKeys, pageKeys, showHelp } from './keys.js';
 import { listBoxes, listCards } from './lists.js';
 import { showOverview } from './overview.js';
-import { entitle, go, link, place } from './place.js';
+import { go, link, place, setTitle } from './place.js';
 import { row } from './rows.js';
 import { showSearch } from './search.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
@@ -78,8 +78,7 @@ function welcome() {
 async function offerProjects(list) {
   try {
     const { data } = await projects();
-    const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
-      : count(one[kind], word, kind));
+    const many = (one, kind, word) => cappedCount(one[kind], one.capped.includes(kind), word, kind).join(' ');
     fill(list, data.projects.map((one) => row({
       href: link({ project: one.project_id }), text: one.project_id, id: one.project_id,
       facts: [many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ',
@@ -137,7 +136,7 @@ function show(before = null) {
   document.body.dataset.view = here.project ? here.view : 'none';
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
-  if (!before || !same(withoutPanel(here), withoutPanel(before))) entitle(VIEWS.get(here.view)?.title);
+  if (!before || !same(withoutPanel(here), withoutPanel(before))) setTitle(VIEWS.get(here.view)?.title);
   showPanel(here, before);
   if (!here.project) return welcome();
   if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';

@@ -1,6 +1,6 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
-import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
 import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
@@ -8,7 +8,7 @@ import { ask, askToFork } from './dialog.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
-import { entitle, link, place, revise } from './place.js';
+import { link, place, replaceAddress, setTitle } from './place.js';
 import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -104,7 +104,7 @@ class BoxPage {
       this.draw(state);
       if (move > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
       const { card } = place().query; // which may stand beside it
-      revise({ ...this.here, query: { card, ...this.versionQuery() } });
+      replaceAddress({ ...this.here, query: { card, ...this.versionQuery() } });
     } catch (error) {
       if (move !== this.move || this.signal.aborted || error.name === 'AbortError') return;
       fill(this.list, trouble(error));
@@ -168,8 +168,8 @@ class BoxPage {
       const first = cards.find((one) => one.metadata?.role === 'user') ?? cards[0];
       const said = first ? sentence(cardText(first)) : '';
       if (!said || this.signal.aborted) return;
-      fill(this.title, foreign(said));
-      entitle(said);
+      fill(this.title, untrusted(said));
+      setTitle(said);
     } catch {
       // Its id stands there.
     }
@@ -179,7 +179,7 @@ class BoxPage {
     const { box, history } = this;
     const parents = box.parent_ids ?? [];
     const at = (id) => el('a', { href: link({ project: this.here.project, view: 'box', id }) }, shortId(id));
-    fill(this.facts, foreign(this.here.id, { class: 'id' }), ' ', copyButton(this.here.id, 'Copy id'), ' ',
+    fill(this.facts, untrusted(this.here.id, { class: 'id' }), ' ', copyButton(this.here.id, 'Copy id'), ' ',
       count(this.length, 'card'), box.created_at ? [', made ', when(box.created_at)] : null,
       parents.length > 0 ? [', from ', parents.map((parent, n) => [n > 0 ? ', ' : '', at(parent)])] : null,
       history.lost ? ' (whose history is not there any more)' : null,
@@ -226,7 +226,7 @@ class BoxPage {
       const card = cards[at];
       const named = agentTurnOf(card);
       if (named !== null && named !== turn) {
-        items.push(el('div', { class: 'turn' }, el('span', {}, foreign(named))));
+        items.push(el('div', { class: 'turn' }, el('span', {}, untrusted(named))));
         turn = named;
       }
       items.push(card
@@ -292,7 +292,7 @@ class BoxPage {
     let made = null; // a second try appends to the fork of the first
     askToFork({
       title: 'Fork this box',
-      text: ['A new box in the project ', foreign(this.here.project), ` begins with ${what} of the box `,
+      text: ['A new box in the project ', untrusted(this.here.project), ` begins with ${what} of the box `,
         shortId(from), '. Cards are shared, not copied, and this box stays as it is.'],
       fields: message.fields,
     }, async () => {
@@ -341,6 +341,6 @@ class BoxPage {
       ['Fork this version', post(box('fork'), { at_version: version })],
     ];
     fill(this.commands, el('summary', {}, 'Copy as curl'), lines.filter(Boolean).map(([words, text]) =>
-      el('div', { class: 'command' }, el('div', {}, words, ' ', copyButton(text)), el('pre', {}, foreign(text)))));
+      el('div', { class: 'command' }, el('div', {}, words, ' ', copyButton(text)), el('pre', {}, untrusted(text)))));
   }
 }

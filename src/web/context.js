@@ -1,12 +1,12 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, where each comes from, and what had to be repaired.
-import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
+import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
 import { prose } from './markdown.js';
-import { entitle, go, link } from './place.js';
+import { go, link, setTitle } from './place.js';
 import { trouble } from './trouble.js';
 
 const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
@@ -40,14 +40,14 @@ const BLOCKS = {
   tool_use: (one) => call(one.name, one.id, one.input),
   tool_result: (one) => el('div', { class: 'call' },
     el('span', { class: one.is_error ? 'badge bad' : 'badge' }, 'result'), ' ',
-    foreign(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
+    untrusted(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
   image: () => el('p', { class: 'faint' }, 'An image.'),
   image_url: () => el('p', { class: 'faint' }, 'An image.'),
 };
 
 function call(name, id, input) {
-  return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(name ?? 'tool')), ' ',
-    foreign(id ?? '', { class: 'id faint' }), jsonOrText(input));
+  return el('div', { class: 'call' }, el('span', { class: 'tool' }, untrusted(name ?? 'tool')), ' ',
+    untrusted(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
 /** What a message contains; `isPlain`: a tool has printed it. */
@@ -65,8 +65,8 @@ function roleOf(message) {
 
 /** One repair in words, with the card or entry that it was made of. */
 function repairWords(one, openSource) {
-  return [REPAIRS[one.repair] ?? foreign(one.repair), ': ', el('a', { href: openSource(one.entry) }, shortId(one.entry)),
-    one.call ? [', call ', foreign(one.call, { class: 'id' })] : null];
+  return [REPAIRS[one.repair] ?? untrusted(one.repair), ': ', el('a', { href: openSource(one.entry) }, shortId(one.entry)),
+    one.call ? [', call ', untrusted(one.call, { class: 'id' })] : null];
 }
 
 /** Repairs by the message that they stand at: {before, at} of Map(index -> repairs). */
@@ -93,8 +93,8 @@ function messageItem(context, place, repairs, openSource) {
   const sources = context.sources?.[place] ?? [];
   return el('article', {
     class: `card ${roleClass(role)}${repairs ? ' repaired' : ''}`, 'data-message': place,
-  }, el('header', {}, el('span', { class: 'role' }, foreign(role || 'no role')),
-    message.tool_call_id && !stored ? ['answers ', foreign(message.tool_call_id, { class: 'id' })] : null,
+  }, el('header', {}, el('span', { class: 'role' }, untrusted(role || 'no role')),
+    message.tool_call_id && !stored ? ['answers ', untrusted(message.tool_call_id, { class: 'id' })] : null,
     el('span', { class: 'space' }),
     el('span', { class: 'id', title: `digest of all up to here: ${digest}` }, digest.slice(0, 8)),
     el('span', { class: 'position' }, place + 1)),
@@ -158,8 +158,8 @@ function summary(context, command) {
   return el('p', { class: 'facts' }, count(context.messages.length, 'message'), ', ',
     count(characters, 'character'), context.report?.token_estimate
       ? [', about ', count(context.report.token_estimate.tokens, 'token')] : null,
-    model ? [', for ', foreign(model)] : null,
-    typeof context.thinking_level === 'string' ? [', thinking ', foreign(context.thinking_level)] : null,
+    model ? [', for ', untrusted(model)] : null,
+    typeof context.thinking_level === 'string' ? [', thinking ', untrusted(context.thinking_level)] : null,
     (context.missing_card_ids ?? []).length > 0
       ? [', ', el('span', { class: 'badge bad' }, count(context.missing_card_ids.length, 'missing card'))] : null,
     ' ', copyButton(() => wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
@@ -185,7 +185,7 @@ async function tools(context, api, openSource) {
   if (cards.length + called.length === 0) return null;
   return el('details', { class: 'tools-of', 'data-part': 'tools' },
     el('summary', {}, 'Tools', called.length > 0 ? [', called: ', called.map(([name, times], at) =>
-      [at > 0 ? ', ' : '', foreign(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
+      [at > 0 ? ', ' : '', untrusted(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
     cards.map((card) => el('div', { class: 'content' }, content(card), el('a', {
       href: openSource(card.card_id), class: 'id', 'data-source': card.card_id,
     }, shortId(card.card_id)))),
@@ -240,8 +240,8 @@ function nameBox(link, { messages }) {
   const blocks = Array.isArray(first?.content) ? first.content.filter(isObject) : [];
   const said = sentence([first?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string'));
   if (!said) return;
-  fill(link, foreign(said));
-  entitle(said);
+  fill(link, untrusted(said));
+  setTitle(said);
 }
 
 /** The context of a box, as it is or was. */
@@ -252,9 +252,9 @@ export async function showBoxContext(main, api, here) {
   const wanted = (query) => ({ ...query, at_version: version, then, tail });
   const context = await showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
-      el('a', { href: link(box) }, foreign(here.id, { class: 'id' })),
+      el('a', { href: link(box) }, untrusted(here.id, { class: 'id' })),
       version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
-      then ? [el('span', { class: 'faint' }, ' and then of '), foreign(then, { class: 'id' })] : null,
+      then ? [el('span', { class: 'faint' }, ' and then of '), untrusted(then, { class: 'id' })] : null,
       tail ? el('span', { class: 'faint' }, `, of the last ${tail} cards`) : null],
     load: (query) => api.boxContext(here.id, wanted(query)),
     instead: (error) => (error.status === 413 && !tail ? el('p', { class: 'notice' }, el('a', {

@@ -32,7 +32,7 @@ const UNSEEN = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad
   '|[\\u{d800}-\\u{dfff}]|[\\u{e0000}-\\u{e007f}]', 'gu');
 
 /** A text as nodes, with what is unseen made visible and harmless. */
-export function shown(text) {
+export function visible(text) {
   const nodes = [];
   let from = 0;
   for (const found of text.matchAll(UNSEEN)) {
@@ -45,9 +45,9 @@ export function shown(text) {
   return nodes;
 }
 
-/** Foreign text in a line. It can't turn the direction of what stands around it. */
-export function foreign(text, props = {}) {
-  const nodes = shown(String(text));
+/** Untrusted text in a line. It can't turn the direction of the text around it. */
+export function untrusted(text, props = {}) {
+  const nodes = visible(String(text));
   // Each child that is added to a bdi costs the browser a look at all others, to find its direction.
   return el('bdi', props, nodes.length > 1 ? el('span', {}, nodes) : nodes);
 }
@@ -55,8 +55,8 @@ export function foreign(text, props = {}) {
 const FOLD_CHARACTERS = 1400;
 const FOLD_LINES = 18;
 
-/** Foreign text as a block, folded if it is long; `draw` makes nodes of a text. */
-export function block(text, props = {}, draw = shown) {
+/** Untrusted text as a block, folded if it is long; `draw` makes nodes of a text. */
+export function block(text, props = {}, draw = visible) {
   const lines = text.split('\n');
   const whole = el('div', props);
   if (text.length <= FOLD_CHARACTERS * 1.3 && lines.length <= FOLD_LINES * 1.3) {
@@ -77,16 +77,16 @@ export function block(text, props = {}, draw = shown) {
 }
 
 /** The beginning of a text, in one line. */
-export function line(text, most) {
+export function oneLine(text, most) {
   const all = text.replace(/\s+/g, ' ').trim();
   return all.length > most ? `${all.slice(0, most)} …` : all;
 }
 
 /** The first sentence of a text, in one line of at most so many characters. */
 export function sentence(text, most = 120) {
-  const all = line(String(text ?? '').slice(0, 4 * most), 4 * most);
+  const all = oneLine(String(text ?? '').slice(0, 4 * most), 4 * most);
   const [first] = /^.{12,}?(?:[.!?…](?=\s|$)|[。！？])/u.exec(all) ?? [all];
-  return line(first, most);
+  return oneLine(first, most);
 }
 
 const ID_SHOWN = 13; // characters
@@ -94,22 +94,27 @@ const ID_SHOWN = 13; // characters
 /** An id in short. The time at its beginning says little: its end is what differs. */
 export function shortId(id, props = {}) {
   const text = id.length > ID_SHOWN ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
-  return foreign(text, { class: 'id', title: id, ...props });
+  return untrusted(text, { class: 'id', title: id, ...props });
 }
 
 /** What a thing is called: its name or its first sentence, else its id in short. */
-function called(text, id) {
+function nameNode(text, id) {
   const said = sentence(text);
-  return said ? foreign(said, { title: id }) : shortId(id);
+  return said ? untrusted(said, { title: id }) : shortId(id);
 }
 
 /** A link to a thing by what it is called. `props` are further attributes. */
 export function namedLink(href, text, id, props = {}) {
-  return el('a', { href, ...props }, called(text, id));
+  return el('a', { href, ...props }, nameNode(text, id));
 }
 
 export function count(number, word, plural = word + 's') {
   return `${number.toLocaleString('en')} ${number === 1 ? word : plural}`;
+}
+
+/** [digits, word] of a number that may be cut off at a limit: digits then end with "+". */
+export function cappedCount(number, isCapped, word, plural = word + 's') {
+  return [`${number.toLocaleString('en')}${isCapped ? '+' : ''}`, number === 1 && !isCapped ? word : plural];
 }
 
 /** What is left to say where there is nothing to show. */

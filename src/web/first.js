@@ -1,6 +1,6 @@
 // first.js: what a project without contents shows: programs that write its first card, with the address
 // of this server and the name of the project. tests/web/test_overview.py runs each of them.
-import { copyButton, el, fill, foreign } from './dom.js';
+import { copyButton, el, fill, untrusted } from './dom.js';
 import { server, token } from './api.js';
 import { commandOf } from './curl.js';
 
@@ -98,7 +98,7 @@ export function showFirstCard(main, api, here, signal, onfound) {
   const chips = el('div', { class: 'chips' }, PROGRAMS.map((one) => el('button', {
     type: 'button', class: 'chip', onclick: () => show(one),
   }, one.name)));
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project)),
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project)),
     el('p', {}, 'This project has nothing yet. It begins with its first card:')), chips, shown,
   el('p', { class: 'faint' }, 'This page shows the card as soon as it is there.',
     token.get() ? ' The token is read from CARDBOX_TOKEN.' : null));

@@ -83,7 +83,7 @@ export async function listCards(main, api, here) {
   const filters = Object.fromEntries(Object.entries(here.query).filter(([name]) => name !== 'card'));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Cards')), filterForm(here), found);
   await paged(found, async (cursor) => {
-    const { data } = await api.list(filters, cursor);
+    const { data } = await api.listCards(filters, cursor);
     return { items: data.cards, next: data.next_cursor };
   }, (card) => cardItem(card, {
     project: here.project, open: link({ ...here, query: { ...here.query, card: card.card_id } }),

@@ -1,15 +1,15 @@
 // rows.js: one row for each kind of thing: a session, a task, a box, a hit of a search. All lists that
 // have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
-import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
+import { copyButton, count, el, namedLink, oneLine, shortId, untrusted, visible } from './dom.js';
 import { link } from './place.js';
 import { statusNodes } from './task_status.js';
 import { when, whenMs } from './time.js';
 
 /** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
- * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
-export function row({ href, text, id, facts = [], actions = [], props = {} }) {
+ * Its name is the node `name`, else the first sentence of `text`, else `id`. `facts` are nodes below. */
+export function row({ href, text, id, name = null, facts = [], actions = [], props = {} }) {
   return el('div', { ...props, class: 'row' },
-    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'whole' }),
+    el('div', { class: 'row-text' }, name ? el('a', { href, class: 'whole' }, name) : namedLink(href, text, id, { class: 'whole' }),
       el('div', { class: 'faint row-facts' }, facts)),
     actions.length > 0 ? el('span', { class: 'actions' }, actions) : null);
 }
@@ -27,8 +27,8 @@ const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
 /** The beginning of the last message of a session, with a badge if the message reports an error. */
 function lastMessage(last) {
   if (!last) return null;
-  const text = line([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
-  return [last.failed ? el('span', { class: 'badge bad' }, 'error') : null, foreign(last.role), ': ', foreign(text)];
+  const text = oneLine([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
+  return [last.failed ? el('span', { class: 'badge bad' }, 'error') : null, untrusted(last.role), ': ', untrusted(text)];
 }
 
 /** A session of a list with previews. With `kind`, the row says that it is one. */
@@ -77,10 +77,10 @@ function marked(snippet, offsets) {
   const nodes = [];
   let at = 0;
   for (const [from, to] of offsets) {
-    nodes.push(shown(points.slice(at, from).join('')), el('mark', {}, shown(points.slice(from, to).join(''))));
+    nodes.push(visible(points.slice(at, from).join('')), el('mark', {}, visible(points.slice(from, to).join(''))));
     at = to;
   }
-  return el('bdi', {}, nodes, shown(points.slice(at).join('')));
+  return el('bdi', {}, nodes, visible(points.slice(at).join('')));
 }
 
 /** Where a hit leads: to the card, to the entry in its session, or to the message in its task. */
@@ -92,12 +92,10 @@ function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
 
 /** A hit of a search; `to` is the place that it leads to. */
 export function hitRow(hit, here, to = hitPlace(hit, here)) {
-  const made = row({
-    href: link(to), text: '', id: hit.id, props: { 'data-hit': hit.id },
-    facts: [kindMark(hit.kind), commas(hit.role ? foreign(hit.role) : null, hit.type && hit.type !== hit.role ? foreign(hit.type) : null,
+  return row({
+    href: link(to), name: marked(hit.snippet, hit.offsets), id: hit.id, props: { 'data-hit': hit.id },
+    facts: [kindMark(hit.kind), commas(hit.role ? untrusted(hit.role) : null, hit.type && hit.type !== hit.role ? untrusted(hit.type) : null,
       when(hit.created_at), hit.session_id ? ['session ', shortId(hit.session_id)] : null,
       hit.task_id ? ['task ', shortId(hit.task_id)] : null, hit.kind === 'card' ? shortId(hit.id) : null)],
   });
-  made.querySelector('.whole').replaceChildren(marked(hit.snippet, hit.offsets));
-  return made;
 }

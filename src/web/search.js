@@ -1,7 +1,7 @@
 // search.js: what is found in a project by its words, newest first and page by page, and its filters.
-import { el, fill, foreign, notice } from './dom.js';
+import { el, fill, notice, untrusted } from './dom.js';
 import { filterFields, filterValues, paged } from './lists.js';
-import { entitle, go } from './place.js';
+import { go, setTitle } from './place.js';
 import { hitRow } from './rows.js';
 
 const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
@@ -29,9 +29,9 @@ function filterForm(here) {
 export async function showSearch(main, api, here) {
   const { q = '', card, entry, ...filters } = here.query;
   const list = el('div', { class: 'rows' });
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', foreign(q)] : null)), kindChips(here),
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', untrusted(q)] : null)), kindChips(here),
     filterForm(here), list);
-  entitle(`Search: ${q}`);
+  setTitle(`Search: ${q}`);
   if (q.trim() === '') {
     fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
       'in cards, entries of sessions and messages of tasks.'));

@@ -1,9 +1,9 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // turn by turn, when, and what it took; and while it runs what is being said now.
-import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
+import { add, copyButton, count, el, fill, namedLink, notice, sentence, untrusted, visible } from './dom.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
-import { entitle, go, link, revise } from './place.js';
+import { go, link, replaceAddress, setTitle } from './place.js';
 import { taskRow } from './rows.js';
 import { cancelButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
@@ -87,9 +87,9 @@ class TaskPage {
   drawFrame() {
     const { task, here } = this;
     const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' · '] : null);
-    fill(this.title, foreign(sentence(goalOf(task))));
+    fill(this.title, untrusted(sentence(goalOf(task))));
     if (task.parentTaskId)
-      this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }));
+      this.parent = el('a', { href: at(here, task.parentTaskId) }, untrusted(task.parentTaskId, { class: 'id' }));
     fill(this.main, el('header', { class: 'box-head' },
       el('h1', {}, el('span', { class: 'faint' }, 'Task '), this.title),
       el('p', { class: 'facts' }, this.status),
@@ -97,7 +97,7 @@ class TaskPage {
       el('p', { class: 'facts' }, 'made ', whenMs(task.createdAt), ' · ', task.router
         ? [el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer · '] : null,
       box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
-      foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
+      untrusted(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
       this.parent ? el('p', { class: 'facts', 'data-parent': true }, 'A subtask of ', this.parent) : null,
       this.subtaskList, this.controls),
     el('details', { class: 'waterfall', open: true }, el('summary', {}, 'Waterfall: when each turn and call took place'), this.bars),
@@ -163,8 +163,8 @@ class TaskPage {
     const { story } = this;
     if (story.goal !== null && !this.named) {
       this.named = true;
-      fill(this.title, foreign(sentence(story.goal)));
-      entitle(sentence(story.goal));
+      fill(this.title, untrusted(sentence(story.goal)));
+      setTitle(sentence(story.goal));
     }
     const wanted = story.find(this.wanted);
     this.target = wanted ?? this.target;
@@ -215,7 +215,7 @@ class TaskPage {
     const [before] = this.live.children;
     if (!live || !isLast) fill(this.live);
     else if (before?.dataset.message === live.id && this.said?.length <= live.text.length)
-      add(before.querySelector('.text'), shown(live.text.slice(this.said.length)));
+      add(before.querySelector('.text'), visible(live.text.slice(this.said.length)));
     else fill(this.live, liveItem(live));
     this.said = live?.text;
   }
@@ -285,7 +285,7 @@ class TaskPage {
     const answer = this.story.answers[number - 1];
     if (!answer) return;
     this.here = { ...this.here, query: { ...this.here.query, turn: number } };
-    revise(this.here);
+    replaceAddress(this.here);
     this.wanted = { turn: number };
     this.follows = false;
     this.draw();
@@ -348,7 +348,7 @@ export async function showTask(main, api, here) {
     const { data: { task } } = await api.task(here.id);
     if (!task) {
       fill(main, notice('No such task', 'There is none with this id in this project.',
-        el('p', {}, foreign(here.id, { class: 'id' }))));
+        el('p', {}, untrusted(here.id, { class: 'id' }))));
       return;
     }
     const page = new TaskPage(main, api, here, task);

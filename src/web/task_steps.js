@@ -1,11 +1,11 @@
 // task_steps.js: the steps of a task as one reads them: messages, calls with their arguments and results,
 // and the head of a turn with what it took.
-import { add, count, el, foreign, shortId, shown } from './dom.js';
+import { add, count, el, shortId, untrusted, visible } from './dom.js';
 import { elsewhere } from './elsewhere.js';
 import { jsonOrText, roleClass } from './content.js';
 import { prose } from './markdown.js';
 import { link } from './place.js';
-import { contextOf, retryButton } from './task_actions.js';
+import { contextAddress, retryButton } from './task_actions.js';
 import { isOpen } from './task_story.js';
 import { duration, whenMs } from './time.js';
 
@@ -16,7 +16,7 @@ function item(role, head, body, props) {
 
 export function messageItem({ id, role, text, at: time }, here) {
   const card = link({ ...here, query: { ...here.query, card: id } });
-  const made = item(role, [el('span', { class: 'role' }, foreign(role)),
+  const made = item(role, [el('span', { class: 'role' }, untrusted(role)),
     el('span', { class: 'space' }), whenMs(time)], prose(text), { 'data-message': id });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
     elsewhere(text, here.project)));
@@ -27,8 +27,8 @@ const labelled = (label, text) => [el('dt', {}, label), el('dd', {}, text ? json
 
 export function callItem(call, here) {
   const { id, name, status, parameters, details, at, to, subtask } = call;
-  return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, foreign(name)),
-    foreign(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
+  return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, untrusted(name)),
+    untrusted(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
     to === null ? null : el('span', {}, duration(to - at)),
     subtask ? el('a', { href: link({ project: here.project, view: 'task', id: subtask }), 'data-do': 'subtask' }, 'its task') : null,
     el('span', { class: 'space' }), whenMs(at)],
@@ -39,7 +39,7 @@ export function callItem(call, here) {
 /** A message while it is said. */
 export function liveItem({ id, text }) {
   return item('assistant', [el('span', { class: 'role' }, 'assistant'),
-    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, shown(text)),
+    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, visible(text)),
   { 'data-message': id, 'data-live': true });
 }
 
@@ -52,12 +52,12 @@ export function spent({ input, output, tokens, cost }, models) {
   known.push(cost === undefined ? null : money(cost));
   const texts = known.filter(Boolean);
   const names = [...models];
-  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', foreign(name)])] : null];
+  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', untrusted(name)])] : null];
 }
 
 export function turnHead(answer, story, api, here) {
   const { turn } = answer;
-  const context = contextOf(story.task, turn);
+  const context = contextAddress(story.task, turn);
   return el('div', { class: 'turn-head', 'data-turn': turn.number, tabindex: '-1' }, el('h3', {}, `Turn ${turn.number}`),
     el('span', { class: 'faint' }, spent(turn, turn.model ? [turn.model] : [])), el('span', { class: 'space' }),
     context ? el('a', { 'data-do': 'context', href: link({ project: here.project, view: 'context', id: context.box, query: context.query }) },

@@ -94,7 +94,7 @@ export class Story {
     let call = this.#calls.get(data.callId);
     if (!call) {
       const created = number(data.createdAt) ?? 0;
-      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'of something that is gone',
+      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'unknown ability',
         at: created < this.task.createdAt ? data.timestamp : created, to: null, parameters: data.parameters, details: null, changes: 0 };
       this.#calls.set(data.callId, call);
       this.#place(call);

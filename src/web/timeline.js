@@ -2,7 +2,7 @@
 // around the present one, and the turns as a list. Knows the history, and of the page only
 // {show, refresh, buttons}.
 import { agentTurnOf, cardText, roleOf } from './card.js';
-import { count, el, fill, foreign, sentence, shortId } from './dom.js';
+import { count, el, fill, sentence, shortId, untrusted } from './dom.js';
 import { when } from './time.js';
 
 const MARKS = 120; // versions that have a mark: those around the present one
@@ -71,8 +71,8 @@ export class Timeline {
       entry ? [`: ${WORDS[entry.op] ?? entry.op} ${count(entry.op === 'seal' ? entry.length : entry.added, 'card')}, `, when(entry.at)]
         : ': the log no longer says how it came about',
       versions === own && parents > 0 ? `, after ${count(parents, 'version')} of its parents` : null);
-    fill(this.newestSaid, card ? [turn === null ? null : [el('strong', { 'data-fact': 'turn' }, foreign(turn)), ' · '],
-      foreign(saidBy(card))] : null);
+    fill(this.newestSaid, card ? [turn === null ? null : [el('strong', { 'data-fact': 'turn' }, untrusted(turn)), ' · '],
+      untrusted(saidBy(card))] : null);
   }
 
   // --- the marks and the turns ---

@@ -1,6 +1,6 @@
 // turns.js: the turns of a session: a turn begins with a message of the user, and its number is how many of
 // these the path from the root has. Paths are read from their beginning, by pages, as far as somebody looks.
-import { el, fill, line } from './dom.js';
+import { el, fill, oneLine } from './dom.js';
 import { go } from './place.js';
 
 const FIRST = 150; // entries of a path that are asked for first
@@ -93,7 +93,7 @@ export function turnControls(turns, current, here) {
   fill(links, turns.all.slice(from, from + SHOWN).map((node, at) => el('button', {
     type: 'button', 'data-turn': from + at + 1, 'aria-current': from + at + 1 === current ? 'step' : null,
     'aria-label': `turn ${from + at + 1}`,
-    title: line(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
+    title: oneLine(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
   }, from + at + 1)), turns.isWhole && from + SHOWN >= turns.all.length ? null : el('span', { class: 'faint' }, '…'));
   return turnForm({ last: turns.isWhole ? turns.all.length : null, before: links }, to);
 }

@@ -48,7 +48,7 @@ export class Versions {
 
   /** The last cards of a version, by their ids; missing ones are left out. */
   async lastIds(version, most) {
-    const { data } = await this.#api.tail(this.id, { at_version: version }, most);
+    const { data } = await this.#api.lastCards(this.id, { at_version: version }, most);
     return data.map((card) => card.card_id);
   }
 
@@ -99,7 +99,7 @@ export class Versions {
   /** The last cards of a long list; null if some are missing, since then nobody says where the
    * others stand. */
   async #end(version, length) {
-    const { data, headers } = await this.#api.tail(this.id, { at_version: version });
+    const { data, headers } = await this.#api.lastCards(this.id, { at_version: version });
     if (headers.get('Cardbox-Missing') !== '0') return null;
     for (const card of data) this.#cards.set(card.card_id, card);
     return { ids: data.map((card) => card.card_id), from: length - data.length, length, box: null };
