@@ -18,7 +18,7 @@ AS $$
                AND pg_column_size(c.content) <= 16384
              LIMIT 1) AS t
      WHERE s.start + e.ord <= 8 AND t.text ~ '\S'
-     ORDER BY t.role = 'user' DESC NULLS LAST, s.start, e.ord
+     ORDER BY t.role IS NOT DISTINCT FROM 'user' DESC, s.start, e.ord
      LIMIT 1
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.box_preview TO cardbox_worker;

@@ -6,8 +6,8 @@ BEGIN
     IF TG_LEVEL = 'ROW' THEN
         INSERT INTO cardbox.search_queue (tenant_id, session_id, id)
         SELECT u.tenant_id, u.session_id, u.entry_id
-          FROM (VALUES (OLD.tenant_id, OLD.session_id, OLD.entry_id), (NEW.tenant_id, NEW.session_id, NEW.entry_id))
-               AS u(tenant_id, session_id, entry_id)
+          FROM (SELECT OLD.tenant_id, OLD.session_id, OLD.entry_id
+                 UNION SELECT NEW.tenant_id, NEW.session_id, NEW.entry_id) AS u
          WHERE u.entry_id IS NOT NULL;
     ELSE
         INSERT INTO cardbox.search_queue (tenant_id, session_id, id)

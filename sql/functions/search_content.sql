@@ -2,13 +2,14 @@
 -- Contents are cut after the characters that the tokeniser reads (SEARCH_TEXT_CHARS in src/model/search/search.h).
 -- PostgreSQL inlines the function.
 --   states  States of the session in which its entries can be found.
---   queued  When the id was queued. The time of an entry is this time, or that of the session's last change if that is
---           earlier. The caller replaces it by the entry's own timestamp.
+--   latest  The latest time of an entry that has no timestamp of its own, such as when its id was queued. If the session
+--           was last changed before, its time is that of the change. The caller looks for the entry's own timestamp.
+-- A message's `ts` is its time if it is in the years 1 to 9999: the two numbers are their limits in milliseconds.
 --
 -- As in find_entry(), the ranges and the ORDER BYs make PostgreSQL use the indexes of the ids. A plan that was made for
 -- empty tables would otherwise read all cards of the tenant for each document (test_plans.py
 -- test_plans_of_empty_tables).
-CREATE OR REPLACE FUNCTION cardbox.search_content(tenant text, session text, id text, states text[], queued timestamptz)
+CREATE OR REPLACE FUNCTION cardbox.search_content(tenant text, session text, id text, states text[], latest timestamptz)
 RETURNS TABLE (kind text, task_id text, type text, role text, created_at timestamptz, content text, tool_calls text)
 LANGUAGE sql STABLE
 AS $$
@@ -24,7 +25,7 @@ AS $$
              WHERE x.tenant_id = tenant AND x.message_id BETWEEN id AND id ORDER BY x.message_id LIMIT 1) AS m ON true
      WHERE session = '' AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
     UNION ALL
-    SELECT 'entry', NULL, e.type, e.role, least(queued, s.updated_at), left(e.content::text, 65536), NULL
+    SELECT 'entry', NULL, e.type, e.role, least(latest, s.updated_at), left(e.content::text, 65536), NULL
       FROM (SELECT * FROM cardbox.sessions x
              WHERE x.tenant_id = tenant AND x.session_id BETWEEN session AND session ORDER BY x.session_id LIMIT 1) AS s
      CROSS JOIN LATERAL cardbox.find_entry(tenant, session, id) AS e

@@ -7,19 +7,23 @@
 -- Only one transaction at a time removes rows: otherwise an earlier content could be indexed last. While another
 -- transaction does, the function returns no row.
 --
--- Each of up to 32 tenants gets an equal share of the rows, and the next call begins with other tenants.
+-- Each of up to `tenants_max` tenants gets an equal share of the rows, and the next call begins with other tenants.
+--
+-- The functions of the queue always use its index (enable_seqscan). The statistics of the queue are often those of an
+-- empty table, for which PostgreSQL would read all rows for each tenant.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 DECLARE
-    tenants text[];
-    share   bigint;
+    tenants_max CONSTANT bigint := 32;
+    tenants     text[];
+    share       bigint;
 BEGIN
     IF NOT cardbox.try_lock_row('search') THEN
         RETURN;
     END IF;
-    tenants := cardbox.search_tenants(last, least(max_rows, 32));
+    tenants := cardbox.search_tenants(last, least(max_rows, tenants_max));
     IF tenants = '{}' THEN
         RETURN;
     END IF;

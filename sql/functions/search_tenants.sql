@@ -1,6 +1,6 @@
 -- search_tenants: returns up to `most` tenants that have rows in the queue of the search: first those after the tenant
 -- `last`, then those up to it. Each tenant is one look-up in the index, however many rows it has. Part of
--- search_take().
+-- search_take(), which explains enable_seqscan.
 CREATE OR REPLACE FUNCTION cardbox.search_tenants(last text, most bigint) RETURNS text[]
 LANGUAGE plpgsql
 SET enable_seqscan = off

@@ -5,10 +5,9 @@
 -- needs: queue_messages
 -- needs: queue_lines
 --
--- Writers only add a row to search_queue, through the triggers below. So whatever writes cards, messages or entries is
--- found, also psql. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
--- search_documents. The thread locks rows of search_queue, search_documents and lock_rows only, for which no other
--- writer waits.
+-- Writers only add a row to search_queue, through the triggers below. So what is written is found, whoever writes it,
+-- also in psql. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
+-- search_documents. No writer waits for the thread: it locks only rows of these two tables and one of lock_rows.
 --
 -- The index of the queue has only the tenant. PostgreSQL stores equal keys once, so the index is small. Rows with equal
 -- keys are in the order of the table, so a scan returns the rows of a tenant nearly in the order of their writing.
@@ -59,11 +58,12 @@ CREATE TRIGGER session_lines_queue_new AFTER INSERT ON cardbox.session_lines
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION cardbox.queue_lines();
 CREATE TRIGGER session_lines_queue_removed AFTER DELETE ON cardbox.session_lines
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION cardbox.queue_lines();
--- The functions of CardBox update only the positions of lines in the tree, which the search does not use.
+-- The functions of CardBox update only the positions of lines in the tree, which the search does not use. So the trigger
+-- has a list of columns, and such a trigger can't have a transition table: it runs for each row.
 CREATE TRIGGER session_lines_queue_changed AFTER UPDATE OF tenant_id, session_id, entry_id, type, role, content
     ON cardbox.session_lines FOR EACH ROW EXECUTE FUNCTION cardbox.queue_lines();
 
--- The row that the indexer locks: see try_lock_row().
+-- The row that the indexer locks. try_lock_row() would insert it, but another indexer would wait meanwhile.
 INSERT INTO cardbox.lock_rows (tenant_id, name) VALUES ('', 'search');
 
 -- try_lock_row() replaces this function.

@@ -7,8 +7,8 @@
 -- $5 text[]         task ids, or NULL
 -- $6 timestamptz[]  times of creation, or NULL
 -- $7 timestamptz[]  times at which the ids were queued
--- $8 int8[]         index in $10 of the last term of the document before
--- $9 int8[]         index in $10 of the last term of the document; -1: the id is queued again
+-- $8 int8[]         number of terms in $10 before those of the document
+-- $9 int8[]         the same number including them; -1: the id is queued again
 -- $10 int8[]       terms of all documents, one after the other
 WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[],

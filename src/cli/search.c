@@ -35,14 +35,17 @@ static void add_hit_object(buf *out, const void *hits, size_t i)
     buf_json_take(out, object);
 }
 
-/* Returns the number of characters of the snippet that are left out at its beginning. *rest
- * receives the text after them, which begins with a word. */
+/* Returns the number of characters to leave out at the beginning of the snippet, so that at most
+ * BEFORE_MAX, which begin with a word, stand before the first match. *rest receives the text after
+ * them. Nothing is left out if the output is no terminal. */
 static int32_t skip_beginning(slice *rest, const cardbox_search_hit *hit)
 {
     int32_t first = hit->offset_count > 0 ? hit->offsets[0].from : 0, at = 0;
     bool is_word = true;
 
     *rest = slice_of(hit->snippet);
+    if (term_width() == 0)
+        return 0;
     while (at < first && (first - at > BEFORE_MAX || (at > 0 && !is_word))) {
         is_word = rest->ptr[0] == ' ';
         size_t bytes = slice_utf8_step(*rest);
@@ -54,16 +57,15 @@ static int32_t skip_beginning(slice *rest, const cardbox_search_hit *hit)
 
 static void add_snippet(table *rows, const cardbox_search_hit *hit)
 {
-    buf text = BUF_INIT(8 * (size_t)CARDBOX_SEARCH_QUERY_MAX);
     slice rest;
-    int32_t skipped = term_width() > 0 ? skip_beginning(&rest, hit) : 0;
-    int32_t moved = skipped > 0 ? skipped - 1 : 0;
+    int32_t skipped = skip_beginning(&rest, hit);
+    int32_t moved = skipped > 0 ? skipped - 1 : 0; /* TERM_ELLIPSIS is one character */
+    buf text = BUF_INIT(sizeof(TERM_ELLIPSIS) + rest.len);
 
-    if (term_width() == 0)
-        rest = slice_of(hit->snippet);
     if (skipped > 0)
         buf_text(&text, TERM_ELLIPSIS);
-    buf_add(&text, rest.ptr, rest.len);
+    buf_slice(&text, rest);
+    cli_check_memory(buf_ok(&text));
     table_text(rows, buf_str(&text));
     for (size_t i = 0; i < hit->offset_count; i++)
         table_highlight(rows, (size_t)(hit->offsets[i].from - moved),

@@ -45,7 +45,6 @@ typedef struct process {
     transfer_pool transfers;
     auth_watcher *auth_watcher;
     void *gc_thread;
-    void *search_indexer; /* NULL: the server is read-only */
     listener listener;
     size_t count; /* number of loops that were created */
 } process;
@@ -268,8 +267,8 @@ static int start_all(process *p)
         return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
     if (!p->set.read_only)
-        p->search_indexer = search_indexer_start(&p->server);
-    bool started = p->gc_thread != NULL && (p->set.read_only || p->search_indexer != NULL);
+        p->server.search_indexer = search_indexer_start(&p->server);
+    bool started = p->gc_thread != NULL && (p->set.read_only || p->server.search_indexer != NULL);
     return started ? EXIT_SUCCESS : refuse(&err);
 }
 
@@ -280,10 +279,10 @@ static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->server.loops[i]);
-    bool ended = background_stop(p->auth_watcher);
+    /* in this order, because the auth watcher wakes the search indexer */
+    bool ended = background_stop(p->auth_watcher) && background_stop(p->server.search_indexer);
     ended = background_stop(p->server.notifier) && ended;
     ended = background_stop(p->gc_thread) && ended;
-    ended = background_stop(p->search_indexer) && ended;
     if (!transfer_pool_end(&p->transfers) || !ended)
         return false;
     for (size_t i = 0; i < p->count; i++)

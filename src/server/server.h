@@ -18,6 +18,7 @@ struct token_store;
 struct card_cache;
 struct transfer_pool;
 struct notifier;
+struct search_indexer_thread;
 
 /* The phases of stopping, in order. */
 typedef enum stop_phase {
@@ -37,6 +38,8 @@ typedef struct server_state {
     tls tls;
     struct transfer_pool *transfers; /* exports and imports */
     struct notifier *notifier;       /* NULL: not started */
+    /* NULL: not started, or the server is read-only */
+    _Atomic(struct search_indexer_thread *) search_indexer;
     struct loop **loops;
     void (*wake)(struct loop *l); /* the function loop_wake; NULL: there are no loops yet */
     stats *stats;                 /* an element for each loop, then one for each helper thread */

@@ -55,6 +55,9 @@ export function untrusted(text, props = {}) {
 const FOLD_CHARACTERS = 1400;
 const FOLD_LINES = 18;
 
+/** The beginning of a text, without half of the character at its end. */
+const beginning = (text, most) => (text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, '') : text);
+
 /** Untrusted text as a block, folded if it is long; `draw` makes nodes of a text. */
 export function block(text, props = {}, draw = visible) {
   const lines = text.split('\n');
@@ -63,7 +66,7 @@ export function block(text, props = {}, draw = visible) {
     add(whole, draw(text));
     return whole;
   }
-  const start = lines.slice(0, FOLD_LINES).join('\n').slice(0, FOLD_CHARACTERS);
+  const start = beginning(lines.slice(0, FOLD_LINES).join('\n'), FOLD_CHARACTERS);
   const more = `Show all: ${count(text.length, 'character')}, ${count(lines.length, 'line')}`;
   const button = el('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, more);
   button.addEventListener('click', () => {
@@ -79,12 +82,12 @@ export function block(text, props = {}, draw = visible) {
 /** The beginning of a text, in one line. */
 export function oneLine(text, most) {
   const all = text.replace(/\s+/g, ' ').trim();
-  return all.length > most ? `${all.slice(0, most)} …` : all;
+  return all.length > most ? `${beginning(all, most)} …` : all;
 }
 
 /** The first sentence of a text, in one line of at most so many characters. */
 export function sentence(text, most = 120) {
-  const all = oneLine(String(text ?? '').slice(0, 4 * most), 4 * most);
+  const all = oneLine(beginning(String(text ?? ''), 4 * most), 4 * most);
   const [first] = /^.{12,}?(?:[.!?…](?=\s|$)|[。！？])/u.exec(all) ?? [all];
   return oneLine(first, most);
 }
@@ -93,7 +96,8 @@ const ID_SHOWN = 13; // characters
 
 /** An id in short. The time at its beginning says little: its end is what differs. */
 export function shortId(id, props = {}) {
-  const text = id.length > ID_SHOWN ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
+  const all = [...id]; // characters, and not halves of them
+  const text = all.length > ID_SHOWN ? `${all.slice(0, 4).join('')}…${all.slice(-8).join('')}` : id;
   return untrusted(text, { class: 'id', title: id, ...props });
 }
 

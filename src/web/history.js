@@ -41,7 +41,7 @@ export class History {
   /** The position of a version; 0: it is not part of this history. */
   position(id, version) {
     const part = this.parts.find((one) => one.versions.id === id);
-    return part && version >= 1 && version <= part.last ? part.before + version : 0;
+    return part && Number.isInteger(version) && version >= 1 && version <= part.last ? part.before + version : 0;
   }
 
   /** Adds the histories of the boxes that it was forked from, as far as they can be read. */

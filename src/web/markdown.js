@@ -201,8 +201,9 @@ function inline(text) {
 
 // --- blocks of lines ---
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*)$/;
+// In both, only one length of the marks and of the spaces is tried: otherwise a line could need the square of it.
+const FENCE = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*)$/s;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+|$)/;
 const CODE = /^(?: {4}|\t)/;

@@ -121,7 +121,7 @@ def test_hostile_text_is_harmless():
 def test_refused():
     refused("...", say="the words must contain a letter or a digit")
     refused("a" * 1025, say="the words must have at most 1024 bytes")
-    refused(*[f"w{n}" for n in range(33)], say="the words must have at most 32 words")
+    refused(*[f"w{n}" for n in range(33)], say="the words must have at most 32 different words")
     refused(say="expected WORD...")
     refused("--kind", "box", "a", say="--kind must be card, message or entry")
     refused("--after", "today", "a", say="--after must be a time")

@@ -1,6 +1,6 @@
 /*
  * fuzz_search_text.c: any bytes as JSON, and the text of the first part of them. The text is not
- * longer than the JSON, has whole lines, and has terms.
+ * longer than the JSON, has whole lines, and has terms. The timestamp is a part of the JSON.
  */
 #include "fuzz/fuzz.h"
 #include "model/search/search.h"
@@ -9,8 +9,11 @@ static void check_json(slice json)
 {
     arena memory = ARENA_INIT;
     buf text = BUF_INIT(json.len + 1);
+    slice timestamp = search_timestamp(json);
     size_t count;
 
+    require(timestamp.len == 0 || (timestamp.ptr > json.ptr && timestamp.len < json.len &&
+                                   timestamp.ptr + timestamp.len < json.ptr + json.len));
     search_text(&text, json);
     require(buf_ok(&text));
     require(text.len == 0 || text.data[text.len - 1] == '\n');

@@ -45,6 +45,7 @@ def boxes():
         ("system", "user"): {"role": "user", "text": ("Mend it. " + "x" * 1000)[:400]},
         ("blank", "system"): {"role": "system", "text": "You are kind."},
         ("data", "bare"): {"role": None, "text": "a bare text"},
+        ("bare", "system"): {"role": None, "text": "a bare text"},
         ("data", "odd"): {"role": "user", "text": "half \ufffd and \ufffd nothing"},
         ("gone", "nothing", "elsewhere", "data"): None,
         (): None,

@@ -2,7 +2,7 @@
 """The hits of a search equal a scan of all cards with the tokeniser of tests/lib/search_words.py, and for two adjacent
 CJK characters a plain substring scan. Cards of six languages in databases with LC_CTYPE C and en_US.UTF-8.
 
-CARDBOX_SEARCH_CARDS is the number of cards; default 2000.
+CARDBOX_SEARCH_CARDS is the number of cards; default 600.
 """
 
 import json
@@ -18,7 +18,7 @@ import search_data
 import search_words
 from cardbox_test import Postgres, Server, Skip, as_role, await_, cardbox, once, temp_dir
 
-CARDS = int(os.environ.get("CARDBOX_SEARCH_CARDS", "2000"))
+CARDS = int(os.environ.get("CARDBOX_SEARCH_CARDS", "600"))
 QUERIES = 12  # of each language
 HITS_MOST = 2000  # queries with more hits take long
 LOCALES = {"C": "C", "en_US": "en_US.UTF-8"}

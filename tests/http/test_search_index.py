@@ -239,6 +239,25 @@ def test_a_document_that_fails_stops_no_other():
     one.stop()
 
 
+def test_only_the_document_that_fails_is_skipped():
+    """While a single document fails, one of another project is queued, which is first in turn then."""
+    own = database()
+    psql(own, """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+                 BEGIN PERFORM pg_sleep(2); RAISE 'refused'; END $$;
+                 CREATE TRIGGER refuse BEFORE INSERT ON cardbox.search_documents
+                 FOR EACH ROW WHEN (NEW.tenant_id = 'p') EXECUTE FUNCTION refuse()""")
+    one = Server(own)
+    insert(own, "p", 1, "brittle", "bad")
+    await_(lambda: "event=search_failed" in one.log(), one.log)
+    await_(lambda: psql(own, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()").strip() == "1",
+           one.log)
+    insert(own, "a", 1, "healthy", "good")
+    await_(lambda: waiting(own) == 0, one.log)
+    assert ids("healthy", "a", one) == ["good-1"] and documents(own) == 0
+    assert one.log().count("event=search_skipped") == 1 and '"bad-1"' in one.log()
+    one.stop()
+
+
 def test_writers_do_not_wait_for_the_indexer():
     own = database()
     insert(own, "p", 10, "unhurried")

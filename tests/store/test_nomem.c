@@ -90,9 +90,9 @@ static cardbox_status search(cardbox_error *err)
 {
     cardbox_search_hits *hits = NULL;
     cardbox_search_options page = CARDBOX_SEARCH_OPTIONS_INIT;
-    search_indexer indexer = {.singles = 0};
+    search_index_state state = {.last = ""};
     search_batch batch;
-    cardbox_status status = search_index_batch(&batch, &indexer, db, err);
+    cardbox_status status = search_index_batch(&batch, &state, db, err);
     page.limit = 1;
     for (int i = 0; status == CARDBOX_OK && i < 2; i++) {
         cardbox_search_hits_free(hits);

@@ -182,8 +182,8 @@ NOT_OF_WORKERS = {
 
 # Why these have no plan that matters.
 NOT_PLANNED = {
-    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits", "lock_wait",
-                     "connection_guard"), "reads no table"),
+    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "search_savepoint", "search_rollback",
+                     "statement_limits", "lock_wait", "connection_guard"), "reads no table"),
     **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_has_record", "migrate_list",
                      "migrate_lock", "migrate_newer_release", "migrate_lock_tables", "lock_holder", "lock_row_holder", "migrate_grant_roles", "migrate_record",
                      "migrate_record_function", "migrate_backend_pid", "dev_database", "dev_prepare"), "not at work"),

@@ -8,10 +8,10 @@
 static void index_all(void)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    search_indexer indexer = {.singles = 0};
+    search_index_state state = {.last = ""};
     search_batch batch;
     do {
-        assert_ok(search_index_batch(&batch, &indexer, db, &err), &err);
+        assert_ok(search_index_batch(&batch, &state, db, &err), &err);
     } while (batch.rows > 0);
 }
 

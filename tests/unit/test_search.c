@@ -223,7 +223,7 @@ static void invalid_queries(void **state)
     for (size_t i = 0; i < 66; i += 2)
         q[i] = (char)(i < 52 ? 'a' + (int)i / 2 : '0' + ((int)i - 52) / 2);
     assert_null(reason_of((slice){q, 64}));
-    assert_string_equal(reason_of((slice){q, 66}), "must have at most 32 words");
+    assert_string_equal(reason_of((slice){q, 66}), "must have at most 32 different words");
 }
 
 static void looks_up_the_longest_terms(void **state)
@@ -312,6 +312,56 @@ static void snippet_of_a_long_text(void **state)
     arena_reset(&memory);
 }
 
+/* Writes a run of `count` times "a_" and returns where it ends. */
+static size_t repeat_word(char *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + 2 * i, "a_", 2);
+    return 2 * count;
+}
+
+static void overlapping_matches_are_compared_so_often(void **state)
+{
+    enum { WORDS = 500, MOST = 20000 };
+    arena memory = ARENA_INIT;
+    const char *reason;
+    char q[2 * WORDS + 4];
+    char *text = arena_take(&memory, 2 * MOST);
+    search_snippet snippet;
+
+    (void)state;
+    size_t len = repeat_word(q, WORDS);
+    memcpy(q + len, "aaaa", 4);
+    const search_query *query = search_query_parse((slice){q, len + 4}, &memory, &reason);
+    len = repeat_word(text, WORDS + 10);
+    assert_false(search_match(query, (slice){text, len}, &snippet, &memory));
+    len = repeat_word(text, MOST);
+    assert_true(search_match(query, (slice){text, len}, &snippet, &memory));
+    assert_false(memory.failed);
+    arena_reset(&memory);
+}
+
+static void says_why_it_has_ended(void **state)
+{
+    enum { LENGTH = 4 << 20 };
+    memory_budget process = {.most = (size_t)1 << 30};
+    const atomic_bool given_up = true;
+    const arena_budget budget = {.process = &process, .given_up = &given_up};
+    arena queries = ARENA_INIT, memory = {.budget = &budget};
+    const char *reason;
+    char *text = arena_take(&queries, LENGTH);
+    search_snippet snippet;
+
+    (void)state;
+    memset(text, 'a', LENGTH); /* one run of many words */
+    const search_query *query = search_query_parse(SLICE("b"), &queries, &reason);
+    assert_false(search_match(query, (slice){text, LENGTH}, &snippet, &memory));
+    assert_true(memory.failed);
+    assert_int_equal(memory.why, ARENA_GIVEN_UP);
+    arena_reset(&memory);
+    arena_reset(&queries);
+}
+
 static void folds_each_character_into_its_limit(void **state)
 {
     char bytes[4], folded[SEARCH_FOLD_MAX];
@@ -346,6 +396,8 @@ int main(void)
         cmocka_unit_test(looks_up_the_longest_terms),
         cmocka_unit_test(snippets),
         cmocka_unit_test(snippet_of_a_long_text),
+        cmocka_unit_test(overlapping_matches_are_compared_so_often),
+        cmocka_unit_test(says_why_it_has_ended),
         cmocka_unit_test(folds_each_character_into_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,14 @@ def test_a_box_that_grows():
     no_complaints(browser)
 
 
+def test_versions_that_are_none():
+    """An address may name anything: the box is then shown as it is now."""
+    for version in ("2.5", "-1", "0", "1e9", "abc"):
+        browser = visit(box(BOX, version=version))
+        await_version(browser, "Version 5 of 5")
+        no_complaints(browser)
+
+
 def test_what_a_model_gets():
     """The messages in each format, as of a version, with what was repaired."""
     browser = visit(box(BOX, version=2))

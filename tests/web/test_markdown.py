@@ -109,12 +109,15 @@ def hostile_texts():
     yield "10,000 quotes", lambda n: (">" * 10000 + " x\n") * (n // 10000)
     yield "runs of all lengths", lambda n: " ".join("`" * i for i in range(int((2 * n) ** 0.5)))
     yield "a pair of parentheses each", lambda n: "](" + "()a" * (n // 3)
+    yield "a fence that is none", lambda n: "~" * n + "`"
+    yield "a heading with a return", lambda n: "# " + " " * n + "\r."
     yield "a line of dashes that is none", lambda n: "a|b\n" + "-" * n + "x"
 
 
 def test_hostile_texts_stay_linear():
     """Ten times the text may take more than ten times as long, but not the hundred times of a square. Counted are the
-    characters that regular expressions and slices are given: the clock of a busy machine says nothing."""
+    characters that regular expressions and slices are given: the clock of a busy machine says nothing. If a regular
+    expression tries the square of a text, the browser's script ends at its time limit."""
     browser = page_with_markdown()
     browser.run("window.work = 0; const count = (object, name, of) => { const real = object[name];"
                 "  object[name] = function (...given) { work += of(this, given) + 1; return real.apply(this, given); }; };"
@@ -152,6 +155,17 @@ def test_as_text():
     assert browser.run("return document.querySelectorAll('main .markdown li').length") == 400
     visit("/ui/#/demo/card/plain").await_text("no marks")
     assert not browser.texts("main [data-do=as-text]")
+    no_complaints(browser)
+
+
+def test_no_character_is_cut_in_half():
+    """What is shown in short ends before a character that has no room, also in names and ids."""
+    browser = page_with_markdown()
+    texts = browser.run("return import('./dom.js').then(({ block, line, sentence, shortId }) => ['', 'a'].flatMap((before) => {"
+                        "  const text = before + '😀'.repeat(2000); return [block(text).innerHTML, line(text, 100), sentence(text),"
+                        "    shortId(text).innerHTML]; }))")
+    for text in texts:
+        assert "😀" in text and "U+D83D" not in text and "U+DE00" not in text and text.isprintable(), text
     no_complaints(browser)
 
 

@@ -7,7 +7,7 @@
 
 enum {
     S = CHAR_SPACE,
-    J = CHAR_CONNECTOR,
+    C = CHAR_CONNECTOR,
     D = CHAR_DIGIT,
     U = CHAR_UPPER,
     L = CHAR_LOWER,
@@ -16,10 +16,10 @@ enum {
 const uint8_t search_ascii_kinds[128] = {
     S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, /* control characters */
     S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, /* */
-    S, 0, 0, 0, 0, 0, 0, J, 0, 0, 0, 0, 0, J, J, J, /* ' - . / */
-    D, D, D, D, D, D, D, D, D, D, J, 0, 0, 0, 0, 0, /* digits and : */
-    J, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, /* @ and capitals */
-    U, U, U, U, U, U, U, U, U, U, U, 0, J, 0, 0, J, /* \ _ */
+    S, 0, 0, 0, 0, 0, 0, C, 0, 0, 0, 0, 0, C, C, C, /* ' - . / */
+    D, D, D, D, D, D, D, D, D, D, C, 0, 0, 0, 0, 0, /* digits and : */
+    C, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, /* @ and capitals */
+    U, U, U, U, U, U, U, U, U, U, U, 0, C, 0, 0, C, /* \ _ */
     0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, /* small letters */
     L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, S,
 };
@@ -27,11 +27,12 @@ const uint8_t search_ascii_kinds[128] = {
 /* Code points of a folded character; a code point has at most 4 bytes of UTF-8. */
 enum { CODES_MAX = SEARCH_FOLD_MAX / 4 };
 
-/* Blocks of Unicode, ascending. Blocks and not scripts, so that characters of later versions of
- * Unicode are in the table too. */
+/* Ranges of code points, ascending, in which each character is CHAR_SINGLE. They have whole blocks
+ * of Unicode and not only known characters, so that those of later versions of Unicode are in the
+ * table too. */
 static const struct {
     uint32_t from, to;
-} CJK_BLOCKS[] = {
+} SINGLE_RANGES[] = {
     {0x0E00, 0x0EFF},   /* Thai, Lao */
     {0x1000, 0x109F},   /* Myanmar */
     {0x1100, 0x11FF},   /* Hangul Jamo */
@@ -56,18 +57,18 @@ static const struct {
     {0x20000, 0x3FFFD}, /* Han, planes 2 and 3 */
 };
 
-static bool is_cjk(uint32_t code)
+static bool is_single(uint32_t code)
 {
-    size_t low = 0, high = sizeof(CJK_BLOCKS) / sizeof(CJK_BLOCKS[0]);
+    size_t low = 0, high = sizeof(SINGLE_RANGES) / sizeof(SINGLE_RANGES[0]);
 
     if (code >= 0x4E00 && code <= 0x9FFF)
         return true;
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (code > CJK_BLOCKS[middle].to)
+        if (code > SINGLE_RANGES[middle].to)
             low = middle + 1;
-        else if (code < CJK_BLOCKS[middle].from)
+        else if (code < SINGLE_RANGES[middle].from)
             high = middle;
         else
             return true;
@@ -85,8 +86,8 @@ static bool is_connector(uint32_t code)
 
 static char_kind kind_of(uint32_t code)
 {
-    if (is_cjk(code))
-        return CHAR_CJK;
+    if (is_single(code))
+        return CHAR_SINGLE;
     if (is_connector(code))
         return CHAR_CONNECTOR;
     switch (utf8proc_category((utf8proc_int32_t)code)) {
@@ -116,7 +117,7 @@ static char_kind kind_of(uint32_t code)
     }
 }
 
-search_char search_char_slowly(slice text)
+search_char search_char_not_ascii(slice text)
 {
     const unsigned char *at = (const unsigned char *)text.ptr;
     size_t len = slice_utf8_step(text);
@@ -137,14 +138,14 @@ static bool is_kept(uint32_t code)
     return kind >= CHAR_MARK && !(code >= 0x300 && code <= 0x36F);
 }
 
-size_t search_fold_slowly(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes)
+size_t search_fold_not_ascii(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes)
 {
     const utf8proc_option_t how = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
     utf8proc_int32_t codes[CODES_MAX];
     int boundary = 0;
     size_t len = 0;
 
-    if (c.kind == CHAR_CJK) {
+    if (c.kind == CHAR_SINGLE) {
         memcpy(out, bytes, c.len);
         return c.len;
     }

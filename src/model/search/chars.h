@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include "base/slice.h"
 
+/* Comparisons need this order: a run begins with CHAR_DIGIT or a later kind, and a CHAR_MARK or a
+ * later kind continues it. */
 typedef enum char_kind {
     CHAR_OTHER,     /* separates runs */
     CHAR_SPACE,     /* separates runs: white space and control characters */
@@ -17,7 +19,7 @@ typedef enum char_kind {
     CHAR_UPPER,
     CHAR_LOWER,
     CHAR_LETTER, /* a letter without case */
-    CHAR_CJK     /* a character of a script without spaces between words; a word of its own */
+    CHAR_SINGLE  /* each character is a word: Chinese, Japanese, Korean, Thai and such scripts */
 } char_kind;
 
 /* One character of a text. */
@@ -31,7 +33,7 @@ typedef struct search_char {
 extern const uint8_t search_ascii_kinds[128];
 
 /* Reads the character at the start of a text, which is not empty and does not start with ASCII. */
-search_char search_char_slowly(slice text);
+search_char search_char_not_ascii(slice text);
 
 /* Reads the character at byte `at` of a text. At the end of the text: an empty CHAR_OTHER. */
 static inline search_char search_char_at(slice text, size_t at)
@@ -41,7 +43,7 @@ static inline search_char search_char_at(slice text, size_t at)
     unsigned char byte = (unsigned char)text.ptr[at];
     if (byte < 0x80)
         return (search_char){byte, (char_kind)search_ascii_kinds[byte], 1};
-    return search_char_slowly((slice){text.ptr + at, text.len - at});
+    return search_char_not_ascii((slice){text.ptr + at, text.len - at});
 }
 
 /* Maximum bytes to which one character is folded. */
@@ -49,13 +51,13 @@ static inline search_char search_char_at(slice text, size_t at)
 
 /* Writes the folded form of a letter, digit or mark: its case folding and compatibility
  * decomposition, without the accents U+0300 to U+036F. Other characters of the decomposition than
- * letters, digits and marks are left out. A CHAR_CJK stays as it is. Returns the length, which may
- * be 0. */
-size_t search_fold_slowly(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes);
+ * letters, digits and marks are left out. A CHAR_SINGLE stays as it is. Returns the length, which
+ * may be 0. */
+size_t search_fold_not_ascii(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes);
 static inline size_t search_fold(char out[SEARCH_FOLD_MAX], search_char c, const char *bytes)
 {
     if (c.code >= 0x80)
-        return search_fold_slowly(out, c, bytes);
+        return search_fold_not_ascii(out, c, bytes);
     out[0] = (char)(c.kind == CHAR_UPPER ? c.code + ('a' - 'A') : c.code);
     return 1;
 }

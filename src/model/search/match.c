@@ -10,43 +10,60 @@
  * words that fill a text do not cost much memory and time. A snippet shows fewer matches. */
 enum { MATCHES_ENOUGH = 4096 };
 
+/* After this number of compared words in a text, three or more words match wherever their letters
+ * occur, without a look at where the words end. Only occurrences that overlap need more, such as
+ * those of a_a_a in a_a_a_a_a: each of many could be compared with hundreds of words. */
+enum { WORDS_COMPARED_MOST = 2 * SEARCH_TEXT_CHARS };
+
 /* The matches of a text. */
 typedef struct match_list {
     search_found *found;
     size_t count;
     size_t cap;
     arena *memory;
-    size_t missing; /* runs of the query without a match so far */
+    size_t missing;  /* runs of the query without a match so far */
+    size_t compared; /* words compared in match_run */
     bool seen[SEARCH_QUERY_RUNS];
 } match_list;
 
 /* Returns the index after the subwords that begin at `from` and together have the folded text
- * `word`; 0: there are none. */
-static size_t end_of_word(const search_run *run, size_t from, slice word)
+ * `folded`, which is that of one or more words of a query; 0: there are none. */
+static size_t match_folded(const search_run *run, size_t from, slice folded)
 {
-    size_t start = from == 0 ? 0 : run->subwords[from - 1].end;
-    size_t end = start + word.len, to = from;
+    size_t start = from == 0 ? 0 : run->subwords[from - 1].folded_end;
+    size_t end = start + folded.len, to = from, last = run->count - 1;
 
-    if (end > run->subwords[run->count - 1].end ||
-        memcmp(run->folded + start, word.ptr, word.len) != 0)
+    if (end > run->subwords[last].folded_end ||
+        memcmp(run->folded + start, folded.ptr, folded.len) != 0)
         return 0;
-    while (run->subwords[to].end < end)
-        to++;
-    return run->subwords[to].end == end ? to + 1 : 0;
+    if (last > to + folded.len) /* a subword has at least one byte */
+        last = to + folded.len;
+    while (to < last) {
+        size_t middle = (to + last) / 2;
+        if (run->subwords[middle].folded_end < end)
+            to = middle + 1;
+        else
+            last = middle;
+    }
+    return run->subwords[to].folded_end == end ? to + 1 : 0;
 }
 
 /* Returns the index after the subwords that match a run of the query and begin at `from`; 0: there
  * are none. One or two words of the query match one term. Three or more words match adjacent
  * subwords, if each two adjacent words match a term. */
-static size_t match_run(const search_run *run, size_t from, const query_run *query)
+static size_t match_run(match_list *list, const search_run *run, size_t from,
+                        const query_run *query)
 {
     size_t before = from, at = from, next;
 
-    next = end_of_word(run, from, query_words(query, 0, query->count));
+    next = match_folded(run, from, query_words(query, 0, query->count));
     if (query->count <= 2 || next == 0)
         return next != 0 && search_is_term(run, from, next) ? next : 0;
+    if (list->compared >= WORDS_COMPARED_MOST)
+        return next;
     for (size_t i = 0; i < query->count; i++) {
-        next = at < run->count ? end_of_word(run, at, query_words(query, i, i + 1)) : 0;
+        list->compared++;
+        next = at < run->count ? match_folded(run, at, query_words(query, i, i + 1)) : 0;
         if (next == 0 || (i > 0 && !search_is_term(run, before, next)))
             return 0;
         before = at;
@@ -61,7 +78,7 @@ static bool match_all(match_list *list, const search_query *query, const search_
     for (size_t from = 0; from < run->count; from++) {
         for (size_t i = 0; i < query->count; i++) {
             bool is_enough = list->count >= MATCHES_ENOUGH && list->seen[i];
-            size_t to = is_enough ? 0 : match_run(run, from, &query->runs[i]);
+            size_t to = is_enough ? 0 : match_run(list, run, from, &query->runs[i]);
 
             if (to == 0)
                 continue;
@@ -101,8 +118,10 @@ bool search_match(const search_query *query, slice text, search_snippet *out, ar
     match_list list = {.memory = &own};
 
     bool matches = find_matches(&list, query, text);
-    if (own.failed)
+    if (own.failed) {
         memory->failed = true;
+        memory->why = own.why;
+    }
     matches = matches && search_snippet_make(out, text, list.found, list.count, memory);
     arena_reset(&own);
     return matches;

@@ -18,7 +18,7 @@ static bool copy_run(query_run *out, const search_run *run, arena *memory)
         return false;
     for (size_t at = 0; at < run->count;) {
         at = search_word_end(run, at);
-        out->ends[out->count++] = run->subwords[at - 1].end;
+        out->ends[out->count++] = run->subwords[at - 1].folded_end;
     }
     return true;
 }
@@ -35,6 +35,8 @@ static bool is_known(const search_query *query, const query_run *run)
     }
     return false;
 }
+
+_Static_assert(SEARCH_QUERY_BYTES == 1024 && SEARCH_QUERY_RUNS == 32, "the reasons say so");
 
 const search_query *search_query_parse(slice q, arena *memory, const char **reason)
 {
@@ -63,11 +65,11 @@ const search_query *search_query_parse(slice q, arena *memory, const char **reas
     if (query->count == 0)
         *reason = "must contain a letter or a digit";
     else if (query->count > SEARCH_QUERY_RUNS)
-        *reason = "must have at most 32 words";
+        *reason = "must have at most 32 different words";
     return *reason == NULL ? query : NULL;
 }
 
-/* Longer words are in fewer texts. */
+/* Longest first: longer texts are in fewer documents. */
 static int longer_first(const void *a, const void *b)
 {
     size_t left = ((const slice *)a)->len, right = ((const slice *)b)->len;

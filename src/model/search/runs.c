@@ -22,17 +22,17 @@ bool search_reader_init(search_reader *reader, slice text, arena *memory)
 /* A run that is being read. */
 typedef struct run_state {
     search_reader *reader;
-    size_t count;   /* finished subwords */
-    size_t len;     /* folded bytes */
-    size_t start;   /* folded bytes before the present subword */
-    size_t word;    /* folded bytes before the present word */
-    size_t from;    /* where the present subword begins in the text */
-    size_t to;      /* where it ends so far */
-    size_t last;    /* where its last letter begins in the text */
-    size_t last_at; /* folded bytes before this letter */
-    char_kind kind; /* kind of the last letter or digit; CHAR_OTHER: none yet */
+    size_t count;       /* finished subwords */
+    size_t len;         /* folded bytes */
+    size_t start;       /* folded bytes before the present subword */
+    size_t word;        /* folded bytes before the present word */
+    size_t from;        /* where the present subword begins in the text */
+    size_t to;          /* where it ends so far */
+    size_t last_from;   /* where its last letter begins in the text */
+    size_t last_folded; /* folded bytes before this letter */
+    char_kind kind;     /* kind of the last letter or digit; CHAR_OTHER: none yet */
     bool begins_word;
-    bool has_cjk;
+    bool has_single;
 } run_state;
 
 /* Ends the present subword, unless its folded text is empty. */
@@ -43,9 +43,9 @@ static void end_subword(run_state *s)
     s->reader->subwords[s->count++] = (search_subword){
         .from = (uint32_t)s->from,
         .to = (uint32_t)s->to,
-        .end = (uint32_t)s->len,
+        .folded_end = (uint32_t)s->len,
         .begins_word = s->begins_word,
-        .is_cjk = s->kind == CHAR_CJK,
+        .is_single = s->kind == CHAR_SINGLE,
     };
     s->start = s->len;
     s->begins_word = false;
@@ -64,33 +64,34 @@ static void begin_word(run_state *s, size_t from)
     s->begins_word = true;
 }
 
-/* Moves the last capital, of several, into a new subword: HTTPServer becomes HTTP, Server. */
-static void split_before_last(run_state *s, size_t at)
+/* Moves the last of several capitals into a new subword: HTTPServer becomes HTTP, Server. `at` is
+ * where the small letter after it begins. */
+static void move_last_capital(run_state *s, size_t at)
 {
     size_t len = s->len;
 
-    if (s->last_at <= s->start)
+    if (s->last_folded <= s->start)
         return;
-    s->len = s->last_at;
-    s->to = s->last;
-    begin_subword(s, s->last);
+    s->len = s->last_folded;
+    s->to = s->last_from;
+    begin_subword(s, s->last_from);
     s->len = len;
     s->to = at;
 }
 
-/* Begins a new word or subword before a letter or digit if a rule requires it. `joined`: there are
- * connectors before the letter or digit. */
-static void split_before(run_state *s, char_kind kind, size_t at, bool joined)
+/* Begins a new word or subword before a letter or digit if a rule requires it. `after_connector`:
+ * connectors stand before the letter or digit. */
+static void split_before(run_state *s, char_kind kind, size_t at, bool after_connector)
 {
     char_kind before = s->kind;
 
-    if (joined || before == CHAR_OTHER || kind == CHAR_CJK || before == CHAR_CJK ||
+    if (after_connector || before == CHAR_OTHER || kind == CHAR_SINGLE || before == CHAR_SINGLE ||
         (kind == CHAR_DIGIT) != (before == CHAR_DIGIT))
         begin_word(s, at);
     else if (before != CHAR_UPPER && kind == CHAR_UPPER)
         begin_subword(s, at);
     else if (before == CHAR_UPPER && kind == CHAR_LOWER)
-        split_before_last(s, at);
+        move_last_capital(s, at);
 }
 
 /* Appends a character to the present subword. False: no memory. */
@@ -105,10 +106,10 @@ static bool add_char(run_state *s, search_char c, size_t at)
     if (s->len + len - s->word > SEARCH_WORD_BYTES)
         begin_word(s, at);
     if (c.kind != CHAR_MARK) {
-        s->last = at;
-        s->last_at = s->len;
+        s->last_from = at;
+        s->last_folded = s->len;
         s->kind = c.kind;
-        s->has_cjk |= c.kind == CHAR_CJK;
+        s->has_single |= c.kind == CHAR_SINGLE;
     }
     s->len += len;
     s->to = at + c.len;
@@ -126,7 +127,7 @@ static search_char skip_connectors(const run_state *s, size_t *at, search_char c
         next += after.len;
         after = search_char_at(text, next);
     }
-    if (s->kind == CHAR_CJK || after.kind < CHAR_DIGIT || after.kind == CHAR_CJK)
+    if (s->kind == CHAR_SINGLE || after.kind < CHAR_DIGIT || after.kind == CHAR_SINGLE)
         return c;
     *at = next;
     return after;
@@ -139,19 +140,20 @@ static bool read_run(run_state *s, size_t at)
 
     for (;;) {
         search_char c = search_char_at(r->text, at);
-        bool joined = c.kind == CHAR_CONNECTOR;
+        bool after_connector = c.kind == CHAR_CONNECTOR;
 
-        if (joined)
+        if (after_connector)
             c = skip_connectors(s, &at, c);
         r->at = at;
-        if (c.kind < CHAR_MARK || (c.kind == CHAR_MARK && s->kind == CHAR_CJK))
+        if (c.kind < CHAR_MARK || (c.kind == CHAR_MARK && s->kind == CHAR_SINGLE))
             return true;
+        /* + 2: the character may end two subwords, before the last capital and before itself */
         r->subwords = arena_more(r->memory, r->subwords, s->count + 2, &r->subwords_cap,
                                  sizeof(search_subword));
         if (r->subwords == NULL)
             return false;
         if (c.kind != CHAR_MARK)
-            split_before(s, c.kind, at, joined);
+            split_before(s, c.kind, at, after_connector);
         if (!add_char(s, c, at))
             return false;
         at += c.len;
@@ -176,11 +178,11 @@ bool search_next_run(search_reader *reader, search_run *out)
         end_subword(&s);
         count = s.count;
     }
-    *out = (search_run){reader->subwords, count, reader->folded, s.has_cjk};
+    *out = (search_run){reader->subwords, count, reader->folded, s.has_single};
     return true;
 }
 
-bool search_is_words(const search_run *run, size_t from, size_t to)
+bool search_is_word_or_pair(const search_run *run, size_t from, size_t to)
 {
     if (!run->subwords[from].begins_word)
         return false;
@@ -192,21 +194,21 @@ bool search_is_words(const search_run *run, size_t from, size_t to)
 
 bool search_run_is_term(const search_run *run)
 {
-    return !run->has_cjk && run->subwords[run->count - 1].end <= SEARCH_RUN_BYTES;
+    return !run->has_single && run->subwords[run->count - 1].folded_end <= SEARCH_RUN_BYTES;
 }
 
 bool search_is_term(const search_run *run, size_t from, size_t to)
 {
     size_t count = to - from;
 
-    if (count < SEARCH_SUBWORDS_JOINED || search_is_words(run, from, to))
+    if (count < SEARCH_SUBWORDS_JOINED || search_is_word_or_pair(run, from, to))
         return true;
     if (count == run->count && search_run_is_term(run))
         return true;
     if (count > SEARCH_SUBWORDS_JOINED)
         return false;
     for (size_t i = from; i < to; i++) {
-        if (run->subwords[i].is_cjk)
+        if (run->subwords[i].is_single)
             return false;
     }
     return true;

@@ -14,10 +14,10 @@ enum {
 
 /* A subword of a word: a word has several if its case changes inside, as in parseJson. */
 typedef struct search_subword {
-    uint32_t from, to; /* bytes of the text, [from, to) */
-    uint32_t end;      /* where its folded text ends, which begins where that before it ends */
+    uint32_t from, to;   /* bytes of the text, [from, to) */
+    uint32_t folded_end; /* where its folded text ends; it begins at the end of the one before */
     bool begins_word;
-    bool is_cjk;
+    bool is_single; /* one CHAR_SINGLE */
 } search_subword;
 
 /* A run of words without white space or punctuation other than connectors between them. */
@@ -25,7 +25,7 @@ typedef struct search_run {
     const search_subword *subwords;
     size_t count;       /* at least 1 */
     const char *folded; /* the folded texts of the subwords, one after the other */
-    bool has_cjk;
+    bool has_single;
 } search_run;
 
 typedef struct search_reader {
@@ -48,9 +48,9 @@ bool search_next_run(search_reader *reader, search_run *out);
 /* Returns the folded text of the subwords [from, to), at least one. */
 static inline slice search_folded(const search_run *run, size_t from, size_t to)
 {
-    size_t start = from == 0 ? 0 : run->subwords[from - 1].end;
+    size_t start = from == 0 ? 0 : run->subwords[from - 1].folded_end;
 
-    return (slice){run->folded + start, run->subwords[to - 1].end - start};
+    return (slice){run->folded + start, run->subwords[to - 1].folded_end - start};
 }
 
 /* Returns the index after the last subword of the word that begins at `from`. */
@@ -63,7 +63,7 @@ static inline size_t search_word_end(const search_run *run, size_t from)
 }
 
 /* True if the subwords [from, to) are one or two whole words. */
-bool search_is_words(const search_run *run, size_t from, size_t to);
+bool search_is_word_or_pair(const search_run *run, size_t from, size_t to);
 
 /* True if the whole run is a term. */
 bool search_run_is_term(const search_run *run);

@@ -23,6 +23,10 @@ enum {
  * any other bytes are safe. The length of the text is at most that of `json` plus 1. */
 void search_text(buf *out, slice json);
 
+/* Returns the string that is the member `timestamp` of an object, without its quotes and with its
+ * escapes; empty: there is none. Points into `json`, which may be cut as for search_text. */
+slice search_timestamp(slice json);
+
 /* A parsed query. */
 typedef struct search_query search_query;
 

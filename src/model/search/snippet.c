@@ -6,8 +6,9 @@
 #include "model/search/chars.h"
 
 enum {
-    NEAR_BYTES = SEARCH_SNIPPET_CHARS - SEARCH_SNIPPET_BEFORE, /* between matches shown together */
-    CHAR_BYTES = 4                                             /* maximum of UTF-8 */
+    /* between matches that are shown together: a character has at least one byte */
+    NEAR_BYTES = SEARCH_SNIPPET_CHARS - SEARCH_SNIPPET_BEFORE,
+    CHAR_BYTES = 4 /* maximum of UTF-8 */
 };
 
 /* Returns the index of the match with which the snippet begins: the first one after which the most

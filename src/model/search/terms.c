@@ -68,23 +68,22 @@ static bool add_term(term_list *list, const search_run *run, size_t from, size_t
     return true;
 }
 
-/* Adds the terms that begin with the subword `from`: search_is_term is true for each. */
+/* Adds the terms that begin with the subword `from`: those of a few subwords, and longer words and
+ * pairs of words. search_is_term is true for each. */
 static bool add_terms_from(term_list *list, const search_run *run, size_t from)
 {
-    size_t most = from + SEARCH_SUBWORDS_JOINED, to = from;
-    bool good = true;
+    const size_t few = from + SEARCH_SUBWORDS_JOINED;
 
-    for (to = from + 1; good && to <= most && to <= run->count && search_is_term(run, from, to);
-         to++)
-        good = add_term(list, run, from, to);
-    if (!good || !run->subwords[from].begins_word)
-        return good;
+    for (size_t to = from + 1; to <= few && to <= run->count; to++) {
+        if (search_is_term(run, from, to) && !add_term(list, run, from, to))
+            return false;
+    }
+    if (!run->subwords[from].begins_word)
+        return true;
     size_t word = search_word_end(run, from);
-    if (word >= to)
-        good = add_term(list, run, from, word);
-    if (good && word < run->count && search_word_end(run, word) >= to)
-        good = add_term(list, run, from, search_word_end(run, word));
-    return good;
+    size_t pair = word < run->count ? search_word_end(run, word) : word;
+    return (word <= few || add_term(list, run, from, word)) &&
+           (pair <= few || pair == word || add_term(list, run, from, pair));
 }
 
 const int64_t *search_terms(slice text, slice tenant, size_t *count, arena *memory)

@@ -14,7 +14,8 @@ typedef enum member_rule {
     MEMBER_ALL,   /* name and value */
     MEMBER_VALUE, /* the value only */
     MEMBER_JSON,  /* the value only; JSON in a string is read as JSON */
-    MEMBER_NONE,  /* neither; the value only if it is no ASCII text and no number */
+    MEMBER_NONE,  /* the name is left out, and so is the value if it is a number or an ASCII string
+                   */
     MEMBER_OUTER  /* MEMBER_NONE in the outermost object, otherwise MEMBER_ALL */
 } member_rule;
 
@@ -135,6 +136,7 @@ static bool replace_json(buf *out, size_t start)
         return false;
     }
     take_back(out, start);
+    /* depth 1: the outermost object of this JSON is not that of the content (see MEMBER_OUTER) */
     read_json(&(json_reader){
         .out = out, .at = copy.data, .end = copy.data + copy.len, .depth = 1, .is_inner = true});
     buf_free(&copy);
@@ -223,4 +225,30 @@ void search_text(buf *out, slice json)
 {
     if (json.len > 0)
         read_json(&(json_reader){.out = out, .at = json.ptr, .end = json.ptr + json.len});
+}
+
+/* scan_find reads valid JSON only, but this may be cut. */
+slice search_timestamp(slice json)
+{
+    int depth = 0;
+    char before = '\0'; /* the last character that is not white space and not in a string */
+    bool is_named = false;
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.ptr[i];
+        size_t from = i + 1;
+        if (c == '"') {
+            for (i = from; i < json.len && json.ptr[i] != '"'; i++)
+                i += json.ptr[i] == '\\';
+            if (i >= json.len)
+                break;
+            slice inside = {json.ptr + from, i - from};
+            if (depth == 1 && is_named && before == ':')
+                return inside;
+            is_named = depth == 1 && slice_equal(inside, SLICE("timestamp"));
+        }
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+            before = c;
+    }
+    return (slice){"", 0};
 }

@@ -1,8 +1,8 @@
 /*
- * auth_watcher.c: a thread that polls the database for tokens, the rights of the database role and
- * free connection slots. LISTEN is not used, because it does not work behind PgBouncer in
- * transaction mode. The thread polls 750 ms after a successful poll, so that a revoked token is
- * rejected within a second.
+ * auth_watcher.c: a thread that polls the database for tokens, the rights of the database role,
+ * free connection slots, and rows in the queue of the search. LISTEN is not used, because it does
+ * not work behind PgBouncer in transaction mode. The thread polls 750 ms after a successful poll,
+ * so that a revoked token is rejected, and a new document is found, within a second.
  */
 #include "base/errors.h"
 #include "base/clock.h"
@@ -94,7 +94,7 @@ static bool check_role(auth_watcher *w, cardbox_error *err)
     return true;
 }
 
-/* --- the tokens --- */
+/* --- the tokens, and the queue of the search --- */
 
 static bool publish_tokens(auth_watcher *w, const store_rows *rows, int64_t asked_ms)
 {
@@ -127,9 +127,12 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
         return false;
     bool taken = rows_count(rows) > 0 && (rows_int8(rows, 0, WATCH_VERSION) == w->version ||
                                           publish_tokens(w, rows, asked_ms));
+    bool must_index = rows_count(rows) > 0 && rows_bool(rows, 0, WATCH_SEARCH);
     rows_free(rows);
     if (taken)
         atomic_store(&w->base.server->tokens->confirmed_ms, asked_ms);
+    if (must_index)
+        search_indexer_wake(w->base.server->search_indexer);
     return taken;
 }
 

@@ -43,15 +43,15 @@ cardbox_status background_db_open_when_served(cardbox **db, server_state *server
 /* Reports an error to slots.c if it means that PostgreSQL had no free connection slot. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* Closes a thread's connection if slots are scarce. gc_thread, notifier and
- * search_indexer call this after their work. */
+/* Closes a thread's connection if slots are scarce. gc_thread, notifier and search_indexer call
+ * this after their work. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 /* --- the threads --- */
 
-/* Starts the thread that polls the list of tokens, the rights of the database role and the number
- * of free connection slots. Each of the functions that start a thread returns NULL if memory runs
- * out or the thread can't be started. */
+/* Starts the thread that polls the list of tokens, the rights of the database role, the number of
+ * free connection slots, and whether the queue of the search has rows. Each of the functions that
+ * start a thread returns NULL if memory runs out or the thread can't be started. */
 typedef struct auth_watcher auth_watcher;
 auth_watcher *auth_watcher_start(server_state *server);
 
@@ -79,6 +79,11 @@ void notifier_add(notifier *n, slice tenant);
 
 /* Starts the thread that indexes cards, messages and entries for the search. Each server of a
  * database may run such a thread: only one of them indexes at a time. */
-void *search_indexer_start(server_state *server);
+typedef struct search_indexer_thread search_indexer_thread;
+search_indexer_thread *search_indexer_start(server_state *server);
+
+/* Makes the thread index what is in the queue. The auth watcher calls this after a poll that has
+ * found rows. `s` may be NULL. */
+void search_indexer_wake(search_indexer_thread *s);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * search_indexer.c: the thread that indexes for the search what writers have queued. It polls the
- * queue, because a NOTIFY of each writer would serialise their commits. If several servers share a
- * database, one of them indexes at a time, and another goes on when it ends.
+ * search_indexer.c: the thread that indexes the queued documents for the search. The auth watcher's
+ * poll wakes it, because a NOTIFY of each writer would serialise their commits. If several servers
+ * share a database, one of them indexes at a time. If this server stops, another one continues.
  */
 #include <inttypes.h>
 #include "base/clock.h"
@@ -11,22 +11,22 @@
 #include "store/search/search_index.h"
 
 enum {
-    POLL_MS = 900, /* a document waits for one poll: together with its batch less than a second */
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
-    RETRY_MOST_MS = 60000
+    RETRY_MOST_MS = 60000,
+    OPEN_RETRY_MOST_MS = 8000
 };
 
-typedef struct search_thread {
+struct search_indexer_thread {
     background base;
-    search_indexer indexer;
+    search_index_state state;
     unsigned failures;  /* since the last success */
-    int64_t backlog_ms; /* when the queue is counted next */
+    int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
     int64_t newest;     /* when the newest document of the last batch was queued */
-} search_thread;
+};
 
-static void warn_failed(const search_thread *s, const cardbox_error *err)
+static void warn_failed(const search_indexer_thread *s, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
     background_db_report(s->base.server, SLOTS_BACKGROUND, err);
@@ -35,7 +35,8 @@ static void warn_failed(const search_thread *s, const cardbox_error *err)
                  failure_message(why, err));
 }
 
-static cardbox_status count_backlog(search_thread *s, search_backlog *backlog, cardbox_error *err)
+static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *backlog,
+                                    cardbox_error *err)
 {
     search_metrics *metrics = &s->base.server->search;
     cardbox_status status = search_backlog_get(backlog, s->base.db, err);
@@ -47,39 +48,36 @@ static cardbox_status count_backlog(search_thread *s, search_backlog *backlog, c
     return status;
 }
 
-/* Returns the pause after a batch. While documents are written faster than they are indexed, the
- * thread pauses for as long as it works, so that writers keep most of the database's time. */
-static int64_t pause_after(search_thread *s, const search_batch *batch, int64_t work_ms)
+/* Returns the pause after a batch, and notes how new the batch was. While documents are written
+ * faster than they are indexed, the thread pauses for as long as it works, so that writers keep
+ * most of the database's time. */
+static int64_t pause_after(search_indexer_thread *s, const search_batch *batch, int64_t work_ms)
 {
     bool is_growing = batch->newest_micros > s->newest && batch->is_full;
     s->newest = batch->newest_micros;
     return is_growing ? work_ms : 0;
 }
 
-static int64_t fail(search_thread *s, const cardbox_error *err)
+static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
 {
     warn_failed(s, err);
     return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
 }
 
-static int64_t index_documents(void *arg)
+/* Indexes a batch. Returns the pause before the next one. */
+static int64_t index_batch(search_indexer_thread *s)
 {
-    search_thread *s = arg;
     search_batch batch;
-    search_backlog backlog = {.waiting = 1};
+    search_backlog backlog = {.waiting = 1}; /* unless it is counted below */
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
-                                       TIMEOUT_MS) != CARDBOX_OK)
-        return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS / 8);
     if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
         return fail(s, &err);
-    background_db_close_if_scarce(&s->base.db, s->base.server);
-    if (backlog.waiting == 0 || s->base.db == NULL) {
+    if (backlog.waiting == 0) {
         s->backlog_ms = 0;
-        return POLL_MS;
+        return PERIODIC_UNTIL_WOKEN;
     }
     int64_t began_ms = clock_ms();
-    if (search_index_batch(&batch, &s->indexer, s->base.db, &err) != CARDBOX_OK)
+    if (search_index_batch(&batch, &s->state, s->base.db, &err) != CARDBOX_OK)
         return fail(s, &err);
     s->failures = 0;
     if (batch.skipped)
@@ -87,11 +85,27 @@ static int64_t index_documents(void *arg)
                  log_quoted(slice_of(batch.tenant)), log_quoted(slice_of(batch.id)));
     if (batch.rows > 0)
         return pause_after(s, &batch, clock_ms() - began_ms);
-    s->backlog_ms = 0;
-    return POLL_MS;
+    return count_backlog(s, &backlog, &err) == CARDBOX_OK ? PERIODIC_UNTIL_WOKEN : fail(s, &err);
 }
 
-void *search_indexer_start(server_state *server)
+static int64_t index_documents(void *arg)
 {
-    return background_start(background_new(sizeof(search_thread), server), index_documents);
+    search_indexer_thread *s = arg;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-search",
+                                       TIMEOUT_MS) != CARDBOX_OK)
+        return clock_backoff_ms(s->failures++, RETRY_MS, OPEN_RETRY_MOST_MS);
+    int64_t pause_ms = index_batch(s);
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    return pause_ms;
+}
+
+search_indexer_thread *search_indexer_start(server_state *server)
+{
+    return background_start(background_new(sizeof(search_indexer_thread), server), index_documents);
+}
+
+void search_indexer_wake(search_indexer_thread *s)
+{
+    if (s != NULL)
+        periodic_wake(&s->base.periodic);
 }

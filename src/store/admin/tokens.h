@@ -78,11 +78,13 @@ enum {
     WATCH_SCOPES,
     WATCH_MS_LEFT,
     WATCH_ALL_TENANTS,
-    WATCH_TENANT
+    WATCH_TENANT,
+    WATCH_SEARCH
 };
 
-/* Reads the valid tokens. Returns one row without a token if no token is valid, or if the version
- * of the list is still `known`. */
+/* Reads the valid tokens, and whether the queue of the search may have rows: the auth watcher asks
+ * for both in one statement, so that an idle server rarely wakes. Returns one row without a token
+ * if no token is valid, or if the version of the list is still `known`. */
 cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * search.c: the public functions of <cardbox/search.h>. A result owns copies of its texts, because
- * the rows have up to 64 KiB of content for each hit.
+ * a row has up to 512 KiB of content and tool calls, 65,536 characters of each.
  */
 #include "cardbox/search.h"
 
@@ -113,8 +113,9 @@ static const cardbox_range *copy_offsets(arena *memory, const search_snippet *sn
     return copies;
 }
 
-static void add_hit(result *hits, const search_row *row, const search_snippet *snippet)
+static void add_hit(void *out, const search_row *row, const search_snippet *snippet)
 {
+    result *hits = out;
     arena *memory = &hits->memory;
     cardbox_search_hit *hit = (cardbox_search_hit *)hits->entries + hits->count++;
     *hit = (cardbox_search_hit){
@@ -129,19 +130,6 @@ static void add_hit(result *hits, const search_row *row, const search_snippet *s
         .offsets = copy_offsets(memory, snippet),
         .offset_count = snippet->count,
     };
-}
-
-static void add_rows(result *hits, const store_rows *rows, int count, const search_find *find)
-{
-    buf text = BUF_INIT(0);
-    for (int i = 0; i < count && !hits->memory.failed; i++) {
-        search_row row;
-        search_snippet snippet;
-        search_row_read(&row, rows, i);
-        if (search_row_match(&snippet, &row, find->query, &text, &hits->memory))
-            add_hit(hits, &row, &snippet);
-    }
-    buf_free(&text);
 }
 
 /* Reads hits until the page is full or there are no more. That may need several statements, because
@@ -160,7 +148,7 @@ static cardbox_status fill_page(result *hits, cardbox *db, search_find *find, ar
         if (status != CARDBOX_OK)
             return status;
         search_page_read(&page, rows, find->limit, &hits->memory);
-        add_rows(hits, rows, page.count, find);
+        search_rows_match(rows, page.count, find->query, add_hit, hits, &hits->memory);
         rows_free(rows);
         hits->cursor = page.next;
         if (page.next != NULL && !search_cursor_read(&find->from, slice_of(page.next), memory))

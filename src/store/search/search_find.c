@@ -9,8 +9,8 @@
 #include "base/isotime.h"
 #include "store/search/search_terms.h"
 
-/* Number of the newest documents that a search examines before it uses the GIN index. */
-enum { WALK = 1000 };
+/* Number of the newest documents that are examined before the GIN index is used. */
+enum { NEWEST_MAX = 1000 };
 
 const char *const SEARCH_KINDS[] = {"card", "message", "entry", NULL};
 
@@ -34,10 +34,10 @@ static void put_terms(params *p, const search_find *find, arena *memory)
 {
     size_t count = 0;
     const int64_t *terms = search_query_terms(find->query, find->tenant, &count, memory);
-    const search_facts facts = {find->kind, find->type, find->role, find->session_id,
-                                find->task_id};
+    const search_filters filters = {find->kind, find->type, find->role, find->session_id,
+                                    find->task_id};
     int64_t *all =
-        terms == NULL ? NULL : search_terms_join(&count, find->tenant, terms, &facts, memory);
+        terms == NULL ? NULL : search_terms_join(&count, find->tenant, terms, &filters, memory);
     if (all == NULL) {
         p->bytes.failure = BUF_NOMEM;
         return;
@@ -56,7 +56,7 @@ void search_find_params(params *p, const search_find *find, arena *memory)
     params_timestamptz_or_null(p, has_from, find->from.micros);
     params_int8_or_null(p, has_from, n);
     params_int8(p, find->limit + 1);
-    params_int8(p, WALK);
+    params_int8(p, NEWEST_MAX);
 }
 
 bool search_cursor_read(list_cursor *out, slice text, arena *memory)
@@ -67,7 +67,7 @@ bool search_cursor_read(list_cursor *out, slice text, arena *memory)
 
 /* --- rows --- */
 
-void search_row_read(search_row *out, const store_rows *rows, int row)
+static void read_row(search_row *out, const store_rows *rows, int row)
 {
     *out = (search_row){
         .kind = rows_text(rows, row, COL_KIND),
@@ -88,8 +88,9 @@ static void add_member_if_known(buf *out, const char *name, slice value)
         buf_member_text(out, name, value);
 }
 
-static void add_hit(buf *out, const search_row *row, const search_snippet *snippet)
+static void add_hit(void *to, const search_row *row, const search_snippet *snippet)
 {
+    buf *out = to;
     buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "kind", row->kind);
@@ -108,16 +109,21 @@ static void add_hit(buf *out, const search_row *row, const search_snippet *snipp
     buf_text(out, "]}");
 }
 
-bool search_row_match(search_snippet *out, const search_row *row, const search_query *query,
-                      buf *text, arena *memory)
+void search_rows_match(const store_rows *rows, int count, const search_query *query,
+                       search_add_hit *add, void *out, arena *memory)
 {
-    buf_reset(text, SEARCH_DOCUMENT_BYTES);
-    text->max = SEARCH_DOCUMENT_BYTES;
-    search_text(text, row->content);
-    search_text(text, row->tool_calls);
-    if (!buf_ok(text))
-        memory->failed = true;
-    return !memory->failed && search_match(query, buf_as_slice(text), out, memory);
+    buf text = BUF_INIT(0);
+    for (int i = 0; i < count && !memory->failed; i++) {
+        search_row row;
+        search_snippet snippet;
+        read_row(&row, rows, i);
+        search_document_text(&text, row.content, row.tool_calls);
+        if (!buf_ok(&text))
+            memory->failed = true;
+        else if (search_match(query, buf_as_slice(&text), &snippet, memory))
+            add(out, &row, &snippet);
+    }
+    buf_free(&text);
 }
 
 static const char *cursor_after(const store_rows *rows, int row, arena *memory)
@@ -138,7 +144,6 @@ void search_page_read(search_page *out, const store_rows *rows, int64_t limit, a
 
 void search_page_json(buf *out, const store_rows *rows, const search_find *find, arena *memory)
 {
-    buf text = BUF_INIT(0);
     arena held = ARENA_BESIDE(memory); /* counts the rows until they have been read */
     search_page page;
     if (!arena_count(&held, rows_memory(rows))) {
@@ -147,14 +152,7 @@ void search_page_json(buf *out, const store_rows *rows, const search_find *find,
     }
     search_page_read(&page, rows, find->limit, memory);
     buf_text(out, "{\"hits\":[");
-    for (int i = 0; i < page.count && !memory->failed; i++) {
-        search_row row;
-        search_snippet snippet;
-        search_row_read(&row, rows, i);
-        if (search_row_match(&snippet, &row, find->query, &text, memory))
-            add_hit(out, &row, &snippet);
-    }
-    buf_free(&text);
+    search_rows_match(rows, page.count, find->query, add_hit, out, memory);
     arena_reset(&held);
     buf_char(out, ']');
     buf_member_text(out, "cursor", slice_of(page.next));

@@ -44,13 +44,13 @@ typedef struct search_row {
     slice tool_calls; /* likewise */
 } search_row;
 
-void search_row_read(search_row *out, const store_rows *rows, int row);
+/* Adds a hit to `out`. */
+typedef void search_add_hit(void *out, const search_row *row, const search_snippet *snippet);
 
-/* True if the text of a row matches the query. `out` gets the snippet, allocated in `memory`.
- * False: the text does not match, or `memory` has failed. `text` is overwritten; the caller frees
- * it after the last row. */
-bool search_row_match(search_snippet *out, const search_row *row, const search_query *query,
-                      buf *text, arena *memory);
+/* Calls `add` for each of the first `count` rows whose text matches the query. The snippets are
+ * allocated in `memory`. Ends early if `memory` has failed. */
+void search_rows_match(const store_rows *rows, int count, const search_query *query,
+                       search_add_hit *add, void *out, arena *memory);
 
 /* A page: the first `count` rows, and the cursor of the next page, allocated in `memory`. The
  * cursor is NULL if there is no next page, or if `memory` has failed. */

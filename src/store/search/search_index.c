@@ -10,8 +10,8 @@
 #include "store/search/search_terms.h"
 
 enum {
-    BATCH = 100,         /* rows of a batch: the server waits for the batch when it stops */
-    SINGLES = 2 * BATCH, /* batches of a single row after a failure */
+    BATCH = 100,                /* rows of a batch: the server waits for the batch when it stops */
+    SINGLE_BATCHES = 2 * BATCH, /* batches of a single row after a failure */
     /* a document after this number of terms is left to a later batch */
     TERMS_MOST = 100000,
     TERM_BYTES = 16 << 20 /* limit of the terms of a batch, including its last document */
@@ -46,39 +46,12 @@ typedef struct batch {
     arena memory; /* for one document */
 } batch;
 
-/* Returns the string that is the member `timestamp` of an object, without its quotes; empty: there
- * is none. The JSON may be cut anywhere. */
-static slice timestamp_of(slice json)
-{
-    int depth = 0;
-    char before = '\0'; /* the last character that is not white space and not in a string */
-    bool is_named = false;
-    for (size_t i = 0; i < json.len; i++) {
-        char c = json.ptr[i];
-        size_t from = i + 1;
-        if (c == '"') {
-            for (i = from; i < json.len && json.ptr[i] != '"'; i++)
-                i += json.ptr[i] == '\\';
-            if (i >= json.len)
-                break;
-            slice inside = {json.ptr + from, i - from};
-            if (depth == 1 && is_named && before == ':')
-                return inside;
-            is_named = depth == 1 && slice_equal(inside, SLICE("timestamp"));
-        }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-            before = c;
-    }
-    return (slice){"", 0};
-}
-
 /* The time of an entry is its own timestamp, if it has a valid one. */
 static int64_t created_micros(const store_rows *rows, int row, const document *d)
 {
     isotime time;
     if (d->session_id.len > 0 &&
-        isotime_parse(timestamp_of(rows_text(rows, row, COL_CONTENT)), &time))
+        isotime_parse(search_timestamp(rows_text(rows, row, COL_CONTENT)), &time))
         return isotime_to_micros(&time);
     return rows_micros(rows, row, COL_CREATED);
 }
@@ -87,15 +60,14 @@ static bool add_terms(batch *b, const store_rows *rows, int row, document *d)
 {
     size_t count = 0;
     bool is_entry = d->session_id.len > 0;
-    const search_facts facts = {d->kind, rows_text(rows, row, COL_TYPE),
-                                rows_text(rows, row, COL_ROLE),
-                                is_entry ? d->session_id : (slice){NULL, 0}, d->task_id};
-    buf_reset(&b->text, SEARCH_DOCUMENT_BYTES);
-    search_text(&b->text, rows_text(rows, row, COL_CONTENT));
-    search_text(&b->text, rows_text(rows, row, COL_TOOL_CALLS));
+    const search_filters filters = {d->kind, rows_text(rows, row, COL_TYPE),
+                                    rows_text(rows, row, COL_ROLE),
+                                    is_entry ? d->session_id : (slice){NULL, 0}, d->task_id};
+    search_document_text(&b->text, rows_text(rows, row, COL_CONTENT),
+                         rows_text(rows, row, COL_TOOL_CALLS));
     const int64_t *words = search_terms(buf_as_slice(&b->text), d->tenant, &count, &b->memory);
     int64_t *terms =
-        words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &facts, &b->memory);
+        words == NULL ? NULL : search_terms_join(&count, d->tenant, words, &filters, &b->memory);
     if (terms != NULL)
         buf_add(&b->terms, terms, count * sizeof(terms[0]));
     arena_reset(&b->memory);
@@ -145,6 +117,12 @@ static void put_documents(params *p, const batch *b)
                   0);
 }
 
+/* True if the failure says nothing about the documents. */
+static bool is_temporary(cardbox_status status)
+{
+    return status == CARDBOX_UNAVAILABLE || status == CARDBOX_BUSY;
+}
+
 static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardbox_error *err)
 {
     params p = PARAMS_INIT;
@@ -160,43 +138,57 @@ static cardbox_status store_documents(const store_rows *rows, cardbox *tx, cardb
     return client_run(tx, STATEMENT_search_store, &p, RUN_ONCE, NULL, err);
 }
 
-static void note_rows(search_batch *out, search_indexer *indexer, const store_rows *rows)
+static void note_rows(search_batch *out, search_index_state *state, const store_rows *rows)
 {
+    int last = rows_count(rows) - 1;
     out->rows = rows_count(rows);
-    for (int row = 0; row < rows_count(rows); row++) {
+    for (int row = 0; row <= last; row++) {
         int64_t queued = rows_micros(rows, row, COL_QUEUED);
-        if (row == 0 || queued < out->oldest_micros)
-            out->oldest_micros = queued;
         if (row == 0 || queued > out->newest_micros)
             out->newest_micros = queued;
     }
-    if (out->rows == 0)
+    if (last < 0)
         return;
-    int last = rows_count(rows) - 1;
-    rows_copy_text(indexer->last, sizeof(indexer->last), rows, last, COL_TENANT);
+    rows_copy_text(state->last, sizeof(state->last), rows, last, COL_TENANT);
     rows_copy_text(out->tenant, sizeof(out->tenant), rows, last, COL_TENANT);
     rows_copy_text(out->id, sizeof(out->id), rows, last, COL_ID);
 }
 
-/* Removes up to `most` rows from the queue. `stores`: their documents are written too. */
-static cardbox_status run_batch(search_batch *out, search_indexer *indexer, cardbox *db,
-                                int64_t most, bool stores, cardbox_error *err)
+/* Writes the document of a batch of one row. If that fails, undoes it but keeps that the row is
+ * removed from the queue. */
+static cardbox_status store_or_skip(search_batch *out, const store_rows *rows, cardbox *tx,
+                                    cardbox_error *err)
+{
+    cardbox_status status = client_run(tx, STATEMENT_search_savepoint, NULL, RUN_ONCE, NULL, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = store_documents(rows, tx, err);
+    if (status == CARDBOX_OK || is_temporary(status) ||
+        client_run(tx, STATEMENT_search_rollback, NULL, RUN_ONCE, NULL, NULL) != CARDBOX_OK)
+        return status;
+    out->skipped = true;
+    return CARDBOX_OK;
+}
+
+/* Indexes up to `most` rows of the queue in a transaction. */
+static cardbox_status run_batch(search_batch *out, search_index_state *state, cardbox *db,
+                                int64_t most, cardbox_error *err)
 {
     cardbox *tx = NULL;
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     cardbox_status status = cardbox_begin(&tx, db, err);
-    params_cstr(&p, indexer->last);
+    params_cstr(&p, state->last);
     params_int8(&p, most);
     if (status == CARDBOX_OK)
         status = client_run(tx, STATEMENT_search_take, &p, RUN_ONCE, &rows, err);
     else
         params_free(&p);
-    if (status == CARDBOX_OK && rows_count(rows) > 0)
-        note_rows(out, indexer, rows);
-    if (status == CARDBOX_OK && stores && rows_count(rows) > 0)
-        status = store_documents(rows, tx, err);
+    if (status == CARDBOX_OK)
+        note_rows(out, state, rows);
     out->is_full = out->rows >= most / 2;
+    if (status == CARDBOX_OK && out->rows > 0)
+        status = most == 1 ? store_or_skip(out, rows, tx, err) : store_documents(rows, tx, err);
     if (status == CARDBOX_OK)
         status = cardbox_commit(tx, err);
     else
@@ -205,22 +197,20 @@ static cardbox_status run_batch(search_batch *out, search_indexer *indexer, card
     return status;
 }
 
-cardbox_status search_index_batch(search_batch *out, search_indexer *indexer, cardbox *db,
+cardbox_status search_index_batch(search_batch *out, search_index_state *state, cardbox *db,
                                   cardbox_error *err)
 {
-    bool single = indexer->singles > 0;
-    search_indexer before = *indexer;
+    const search_index_state before = *state;
+    bool is_single = state->single_batches_left > 0;
     *out = (search_batch){.rows = 0};
-    cardbox_status status = run_batch(out, indexer, db, single ? 1 : BATCH, true, err);
-    indexer->singles = single ? indexer->singles - 1 : 0;
-    if (status == CARDBOX_OK || status == CARDBOX_UNAVAILABLE || status == CARDBOX_BUSY)
+    cardbox_status status = run_batch(out, state, db, is_single ? 1 : BATCH, err);
+    if (status == CARDBOX_OK) {
+        state->single_batches_left = is_single ? before.single_batches_left - 1 : 0;
         return status;
-    *indexer = before;
-    indexer->singles = SINGLES;
-    if (!single || out->rows == 0)
-        return status;
-    status = run_batch(out, indexer, db, 1, false, NULL);
-    out->skipped = status == CARDBOX_OK && out->rows > 0;
+    }
+    *state = before;
+    if (!is_temporary(status))
+        state->single_batches_left = SINGLE_BATCHES;
     return status;
 }
 

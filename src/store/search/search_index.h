@@ -8,32 +8,32 @@
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 
-/* The state of an indexing thread between two batches. All zeros at the beginning. */
-typedef struct search_indexer {
+/* The state of indexing between two batches. All zeros at the beginning. */
+typedef struct search_index_state {
     char last[CARDBOX_TENANT_MAX + 1]; /* the last tenant of the last batch; "": none */
-    int singles; /* number of batches that still take a single row, because a batch has failed */
-} search_indexer;
+    int single_batches_left; /* batches that still take a single row, because a batch has failed */
+} search_index_state;
 
 typedef struct search_batch {
-    int64_t rows;                         /* number of documents that were written or removed */
-    bool is_full;                         /* about as many rows as a batch may have */
-    int64_t oldest_micros, newest_micros; /* when the first and the last of them were queued */
-    bool
-        skipped; /* a document could not be indexed and was removed from the queue; `id` names it */
-    char tenant[CARDBOX_TENANT_MAX + 1];
+    int64_t rows;          /* number of documents that were written or removed */
+    bool is_full;          /* at least half of the rows that a batch may have: equal ids become one,
+                              and each tenant has an equal share */
+    int64_t newest_micros; /* when the last of them was queued */
+    bool skipped;          /* the document could not be indexed and was removed from the queue */
+    char tenant[CARDBOX_TENANT_MAX + 1]; /* the tenant and the id of the last document */
     char id[CARDBOX_CARD_ID_MAX + 1];
 } search_batch;
 
 /* Indexes one batch in a transaction of its own. A batch with 0 rows means that the queue is empty,
- * or that another server is indexing. After a failure, the next batches take single rows. If a
- * batch with a single row fails, its row is removed from the queue without indexing it, so that one
- * document can't stop the others. */
-cardbox_status search_index_batch(search_batch *out, search_indexer *indexer, cardbox *db,
+ * or that another server is indexing. After a failure, the next batches take single rows. A single
+ * row whose document can't be written is removed from the queue all the same, so that one document
+ * can't stop the others. */
+cardbox_status search_index_batch(search_batch *out, search_index_state *state, cardbox *db,
                                   cardbox_error *err);
 
 typedef struct search_backlog {
     int64_t waiting;       /* number of rows in the queue, at most SEARCH_BACKLOG_MAX */
-    int64_t oldest_micros; /* when the first row was queued; 0: the queue is empty */
+    int64_t oldest_micros; /* when the oldest of the counted rows was queued; 0: there is none */
 } search_backlog;
 
 enum { SEARCH_BACKLOG_MAX = 100000 };

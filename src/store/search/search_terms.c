@@ -1,42 +1,40 @@
 /*
- * search_terms.c: adds the terms of filters to the terms of words.
+ * search_terms.c: the text of a document, and the terms of filters beside those of words.
  */
 #include "store/search/search_terms.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include "model/search/terms.h"
 
-static int compare(const void *a, const void *b)
+void search_document_text(buf *out, slice content, slice tool_calls)
 {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
+    buf_reset(out, SEARCH_DOCUMENT_BYTES);
+    out->max = SEARCH_DOCUMENT_BYTES;
+    search_text(out, content);
+    search_text(out, tool_calls);
 }
 
 int64_t *search_terms_join(size_t *count, slice tenant, const int64_t *terms,
-                           const search_facts *facts, arena *memory)
+                           const search_filters *filters, arena *memory)
 {
     const struct {
         const char *filter;
         slice value;
-    } given[] = {{"kind", facts->kind},
-                 {"type", facts->type},
-                 {"role", facts->role},
-                 {"session_id", facts->session_id},
-                 {"task_id", facts->task_id}};
-    enum { FACTS = sizeof(given) / sizeof(given[0]) };
-    int64_t *all = arena_zeros(memory, *count + FACTS, sizeof(all[0]));
+    } given[] = {{"kind", filters->kind},
+                 {"type", filters->type},
+                 {"role", filters->role},
+                 {"session_id", filters->session_id},
+                 {"task_id", filters->task_id}};
+    enum { FILTERS = sizeof(given) / sizeof(given[0]) };
+    int64_t *all = arena_zeros(memory, *count + FILTERS, sizeof(all[0]));
     if (all == NULL)
         return NULL;
-    size_t filled = *count, unique = 0;
+    size_t filled = *count;
     if (filled > 0)
         memcpy(all, terms, filled * sizeof(all[0]));
-    for (size_t i = 0; i < FACTS; i++)
+    for (size_t i = 0; i < FILTERS; i++)
         if (given[i].value.ptr != NULL)
             all[filled++] = search_filter_term(tenant, given[i].filter, given[i].value);
-    qsort(all, filled, sizeof(all[0]), compare);
-    for (size_t i = 0; i < filled; i++)
-        if (unique == 0 || all[i] != all[unique - 1])
-            all[unique++] = all[i];
-    *count = unique;
+    *count = search_sort_terms(all, filled);
     return all;
 }

@@ -11,14 +11,18 @@
  * characters each, and a line feed for each. */
 enum { SEARCH_DOCUMENT_BYTES = 2 * (4 * SEARCH_TEXT_CHARS + 1) };
 
-/* The values of the filters of a document, or of a search; ptr NULL: none. */
-typedef struct search_facts {
-    slice kind, type, role, session_id, task_id;
-} search_facts;
+/* Sets `out` to the text of a document, which fits into SEARCH_DOCUMENT_BYTES. The arguments are
+ * JSON that may be cut, or ptr NULL. If memory runs out, `out` has failed. */
+void search_document_text(buf *out, slice content, slice tool_calls);
 
-/* Returns the terms of words and those of the facts together, sorted and unique. `count` is the
+/* The values of the filters of a document, or of a search; ptr NULL: none. */
+typedef struct search_filters {
+    slice kind, type, role, session_id, task_id;
+} search_filters;
+
+/* Returns the terms of words and those of the filters together, sorted and unique. `count` is the
  * number of `terms`, and then that of the result. NULL: `memory` has failed. */
 int64_t *search_terms_join(size_t *count, slice tenant, const int64_t *terms,
-                           const search_facts *facts, arena *memory);
+                           const search_filters *filters, arena *memory);
 
 #endif
