@@ -29,20 +29,20 @@ function errorOf(status, body) {
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
-let written = ''; // where in the database's log: a standby that is not so far must not answer
+let lsn = ''; // of the last write: a standby whose log has not reached it must not answer
 
 /** A response; throws an ApiError if there is none. */
 async function request(method, path, { body, signal, headers = {} }) {
   const sent = { ...headers };
   if (token.get()) sent.Authorization = `Bearer ${token.get()}`;
-  if (written) sent['Cardbox-Lsn'] = written;
+  if (lsn) sent['Cardbox-Lsn'] = lsn;
   if (body !== undefined) sent['Content-Type'] = 'application/json';
   try {
     const response = await fetch(new URL(path, ROOT), {
       method, signal, headers: sent, credentials: 'omit',
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    written = response.headers.get('Cardbox-Lsn') ?? written;
+    lsn = response.headers.get('Cardbox-Lsn') ?? lsn;
     return response;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
@@ -136,7 +136,7 @@ export function project(name, signal) {
     search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
     boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
-    tail: (box, moment = {}, limit = 500) => get(boxAt(box, 'cards') + query({ ...moment, limit })),
+    lastCards: (box, moment = {}, limit = 500) => get(boxAt(box, 'cards') + query({ ...moment, limit })),
     log: (box, cursor, limit = 100) => get(boxAt(box, 'log') + query({ limit, cursor })),
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
     sessions: (cursor, limit = 50) => get(at('sessions') + query({ limit, cursor, preview: true })),
@@ -160,10 +160,10 @@ export function project(name, signal) {
     append: (box, body, key) => call('POST', boxAt(box, 'append'), { body, headers: { 'Idempotency-Key': key } }),
     card: (card) => get(at('cards', card)),
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),
-    list: (filters, cursor) => get(at('cards') + query({ limit: 50, ...filters, cursor })),
+    listCards: (filters, cursor) => get(at('cards') + query({ limit: 50, ...filters, cursor })),
     revisions: (card, limit) => get(at('cards', card, 'revisions') + query({ limit })),
     /** The whole address of a path of the project, for programs. */
     address: (parts, wanted = {}) => new URL(at(...parts) + query(wanted), ROOT).href,
-    holders: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
+    boxesWithCard: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
   };
 }

@@ -1,6 +1,6 @@
 // app.js: the inspector: which project, which place, and what is shown there. Every place has an
 // address, so Back and bookmarks work.
-import { count, el, fill, foreign, notice } from './dom.js';
+import { cappedCount, el, fill, notice } from './dom.js';
 import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
@@ -8,7 +8,7 @@ import { showBoxContext } from './context.js';
 import { addKeys, pageKeys, showHelp } from './keys.js';
 import { listBoxes, listCards } from './lists.js';
 import { showOverview } from './overview.js';
-import { entitle, go, link, place } from './place.js';
+import { go, link, place, setTitle } from './place.js';
 import { row } from './rows.js';
 import { showSearch } from './search.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
@@ -16,8 +16,22 @@ import { listTasks, showTask } from './task.js';
 import { trouble } from './trouble.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
-const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards'];
-const TITLES = new Map([['sessions', 'Sessions'], ['tasks', 'Tasks'], ['boxes', 'Boxes'], ['cards', 'Cards']]); // of lists
+const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards']; // links at the top
+// The views by name: `part` is the link at the top that is marked; `title` is that of a list; `show` draws the view.
+const VIEWS = new Map(Object.entries({
+  overview: { part: 'overview', show: showOverview },
+  search: { show: showSearch },
+  sessions: { part: 'sessions', title: 'Sessions', show: listSessions },
+  session: { part: 'sessions', show: showSession },
+  'session-context': { part: 'sessions', show: showSessionContext },
+  tasks: { part: 'tasks', title: 'Tasks', show: listTasks },
+  task: { part: 'tasks', show: showTask },
+  boxes: { part: 'boxes', title: 'Boxes', show: listBoxes },
+  box: { part: 'boxes', show: showBox },
+  context: { part: 'boxes', show: showBoxContext },
+  cards: { part: 'cards', title: 'Cards', show: listCards },
+  card: { part: 'cards', show: (into, api, here) => showCard(into, api, here.project, here.id) },
+}));
 const $ = (id) => document.getElementById(id);
 const main = $('main');
 const panel = $('panel');
@@ -64,8 +78,7 @@ function welcome() {
 async function offerProjects(list) {
   try {
     const { data } = await projects();
-    const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
-      : count(one[kind], word, kind));
+    const many = (one, kind, word) => cappedCount(one[kind], one.capped.includes(kind), word, kind).join(' ');
     fill(list, data.projects.map((one) => row({
       href: link({ project: one.project_id }), text: one.project_id, id: one.project_id,
       facts: [many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ',
@@ -85,10 +98,9 @@ function withoutPanel(here) {
   return { ...here, query };
 }
 
-/** Which of the parts at the top one is in. */
+/** Marks the link at the top to which the view belongs. */
 function markPart(here) {
-  const part = PARTS.find((name) => here.view.startsWith(name.replace(/e?s$/, ''))) ??
-    (here.view === 'context' ? 'boxes' : null);
+  const part = VIEWS.get(here.view)?.part;
   for (const name of PARTS) {
     $(`to-${name}`).href = link({ project: here.project, view: name });
     if (name === part) $(`to-${name}`).setAttribute('aria-current', 'page');
@@ -100,19 +112,9 @@ function showMain(here) {
   leaveMain();
   window.scrollTo(0, 0);
   const api = project(here.project, leave.signal);
-  if (here.view === 'box') showBox(main, api, here, leave.signal);
-  else if (here.view === 'context') showBoxContext(main, api, here);
-  else if (here.view === 'sessions') listSessions(main, api, here);
-  else if (here.view === 'session') showSession(main, api, here);
-  else if (here.view === 'session-context') showSessionContext(main, api, here);
-  else if (here.view === 'tasks') listTasks(main, api, here);
-  else if (here.view === 'task') showTask(main, api, here);
-  else if (here.view === 'cards') listCards(main, api, here);
-  else if (here.view === 'card') showCard(main, api, here.project, here.id);
-  else if (here.view === 'boxes') listBoxes(main, api, here);
-  else if (here.view === 'overview') showOverview(main, api, here, leave.signal);
-  else if (here.view === 'search') showSearch(main, api, here);
-  else fill(main, notice('No such page', 'The address leads nowhere. What there is stands at the top.'));
+  const view = VIEWS.get(here.view);
+  if (view) view.show(main, api, here, leave.signal);
+  else fill(main, notice('No such page', 'This address belongs to no page. The links at the top lead to all pages.'));
 }
 
 function showPanel(here, before) {
@@ -134,7 +136,7 @@ function show(before = null) {
   document.body.dataset.view = here.project ? here.view : 'none';
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
-  if (!before || !same(withoutPanel(here), withoutPanel(before))) entitle(TITLES.get(here.view));
+  if (!before || !same(withoutPanel(here), withoutPanel(before))) setTitle(VIEWS.get(here.view)?.title);
   showPanel(here, before);
   if (!here.project) return welcome();
   if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';

@@ -1,15 +1,14 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
-import { count, copyButton, el, fill, foreign, notice, sentence, shortId } from './dom.js';
-import { token } from './api.js';
-import { ask, askToFork } from './fork.js';
-import { cardItem, cardText, missingItem, pairing } from './card.js';
+import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
+import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
+import { ask, askToFork } from './dialog.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
-import { entitle, link, place, revise } from './place.js';
-import { Repairs } from './repairs.js';
+import { link, place, replaceAddress, setTitle } from './place.js';
 import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -35,7 +34,7 @@ class BoxPage {
     Object.assign(this, { main, api, here, history, signal });
     this.shown = SHOWN_AT_FIRST;
     this.move = 0; // counts moves of the slider: only the last one is drawn
-    this.repairs = new Repairs(api, signal);
+    this.changedCards = new ChangedCards(api, signal);
   }
 
   async start() {
@@ -54,7 +53,7 @@ class BoxPage {
       ArrowRight: ['one version on', () => this.timeline.step(1)],
       f: ['fork this version', () => this.forkHere()], a: ['append a message', () => this.append()],
     });
-    this.box = await this.history.own.facts();
+    this.box = await this.history.own.box();
     const { of = this.here.id, version } = this.here.query;
     if (of !== this.here.id) await this.history.trace();
     await this.show(this.history.position(of, Number(version ?? 0)) || this.history.length);
@@ -63,17 +62,16 @@ class BoxPage {
     if (of === this.here.id) await this.addParents();
   }
 
-  /** The page is there without the parents' versions, which may take some requests. */
+  /** Adds the parents' versions to the timeline after the first drawing. */
   async addParents() {
-    const { versions, version } = this.current;
     try {
       await this.history.trace();
     } catch {
       return; // the box itself is shown
     }
-    if (this.signal.aborted || this.history.parts.length + (this.history.lost ? 1 : 0) === 1) return;
-    const now = this.current ?? { versions, version };
-    this.position = this.history.position(now.versions.id, now.version);
+    if (this.signal.aborted || (this.history.parts.length === 1 && this.history.lost === null)) return;
+    const { versions, version } = this.current;
+    this.position = this.history.position(versions.id, version);
     this.timeline.draw(this.position);
     this.sayFacts();
   }
@@ -98,7 +96,7 @@ class BoxPage {
     const move = ++this.move;
     this.position = position;
     this.current = this.history.at(position);
-    this.timeline.setPosition(position);
+    this.timeline.setPosition(position); // at once: drawing waits for the cards
     this.main.setAttribute('aria-busy', 'true');
     try {
       const state = await this.load(this.current);
@@ -106,7 +104,7 @@ class BoxPage {
       this.draw(state);
       if (move > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
       const { card } = place().query; // which may stand beside it
-      revise({ ...this.here, query: { card, ...this.versionQuery() } });
+      replaceAddress({ ...this.here, query: { card, ...this.versionQuery() } });
     } catch (error) {
       if (move !== this.move || this.signal.aborted || error.name === 'AbortError') return;
       fill(this.list, trouble(error));
@@ -118,7 +116,7 @@ class BoxPage {
   async refresh() {
     try {
       await this.history.open();
-      this.box = await this.history.own.facts();
+      this.box = await this.history.own.box();
     } catch (error) {
       fill(this.list, trouble(error));
       return;
@@ -153,8 +151,10 @@ class BoxPage {
     this.sayFacts();
     this.sayTask(state.cards);
     this.drawCommands();
-    fill(this.list, this.earlier(state), this.items(state), this.end(state));
-    this.repairs.watch(this.list, state.cards, state.entry?.at);
+    fill(this.list, state.change.isUnknown ? el('p', { class: 'faint', 'data-fact': 'unknown-change' },
+      'This list is too long to be compared with that of the version before: which cards changed is unknown.') : null,
+    this.earlier(state), this.items(state), this.end(state));
+    this.changedCards.watch(this.list, state.cards, state.entry?.at);
   }
 
   // --- what it is ---
@@ -163,13 +163,13 @@ class BoxPage {
   async name() {
     const { own } = this.history;
     try {
-      const { card_ids: ids } = await own.facts(Math.min(NAMED_BY, own.loaded(own.newest)?.length ?? 0));
+      const { card_ids: ids } = await own.box(Math.min(NAMED_BY, own.loadedEntry(own.newest)?.length ?? 0));
       const cards = (await own.cards(ids)).filter(Boolean);
       const first = cards.find((one) => one.metadata?.role === 'user') ?? cards[0];
       const said = first ? sentence(cardText(first)) : '';
       if (!said || this.signal.aborted) return;
-      fill(this.title, foreign(said));
-      entitle(said);
+      fill(this.title, untrusted(said));
+      setTitle(said);
     } catch {
       // Its id stands there.
     }
@@ -179,7 +179,7 @@ class BoxPage {
     const { box, history } = this;
     const parents = box.parent_ids ?? [];
     const at = (id) => el('a', { href: link({ project: this.here.project, view: 'box', id }) }, shortId(id));
-    fill(this.facts, foreign(this.here.id, { class: 'id' }), ' ', copyButton(this.here.id, 'Copy id'), ' ',
+    fill(this.facts, untrusted(this.here.id, { class: 'id' }), ' ', copyButton(this.here.id, 'Copy id'), ' ',
       count(this.length, 'card'), box.created_at ? [', made ', when(box.created_at)] : null,
       parents.length > 0 ? [', from ', parents.map((parent, n) => [n > 0 ? ', ' : '', at(parent)])] : null,
       history.lost ? ' (whose history is not there any more)' : null,
@@ -187,15 +187,15 @@ class BoxPage {
       this.task ? [' ', this.task] : null);
   }
 
-  /** Of which task it is the box, and whether that one waits for messages. */
+  /** Adds a link to the task of the box, with a badge if the task is a router. */
   async sayTask(cards) {
     const id = cards.findLast((one) => typeof one?.metadata?.task_id === 'string')?.metadata.task_id;
     if (id === undefined || this.task) return;
     this.task = el('span', {}, 'of the task ', el('a', { href: link({ project: this.here.project, view: 'task', id }) }, shortId(id)));
     this.sayFacts();
     try {
-      const { data } = await this.api.task(id);
-      if (data.state === 'waiting') this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router: it waits for a message'));
+      const { data: { task } } = await this.api.task(id);
+      if (task?.router) this.task.append(' ', el('span', { class: 'badge', 'data-fact': 'router' }, 'router'));
     } catch {
       // The task may be gone. Its cards are here.
     }
@@ -224,10 +224,10 @@ class BoxPage {
       if (place === Math.max(change.at, list.from + from)) items.push(this.gone(change, removed));
       const how = change.isNew(place) ? 'added' : null;
       const card = cards[at];
-      const said = card?.metadata?.agent_turn_id;
-      if (typeof said === 'string' && said !== turn) {
-        items.push(el('div', { class: 'turn' }, el('span', {}, foreign(said))));
-        turn = said;
+      const named = agentTurnOf(card);
+      if (named !== null && named !== turn) {
+        items.push(el('div', { class: 'turn' }, el('span', {}, untrusted(named))));
+        turn = named;
       }
       items.push(card
         ? cardItem(card, { project: this.here.project, pairs, change: how, position: place + 1,
@@ -260,7 +260,7 @@ class BoxPage {
 
   actions(place) {
     const { versions, version } = this.current;
-    const by = versions.putThereBy(place, version);
+    const by = versions.addedAtVersion(place, version);
     return [
       by !== null && by > 1 ? el('button', {
         type: 'button', class: 'quiet', title: 'the box as it was when this card was made',
@@ -292,7 +292,7 @@ class BoxPage {
     let made = null; // a second try appends to the fork of the first
     askToFork({
       title: 'Fork this box',
-      text: ['A new box in the project ', foreign(this.here.project), ` begins with ${what} of the box `,
+      text: ['A new box in the project ', untrusted(this.here.project), ` begins with ${what} of the box `,
         shortId(from), '. Cards are shared, not copied, and this box stays as it is.'],
       fields: message.fields,
     }, async () => {
@@ -313,12 +313,13 @@ class BoxPage {
       try {
         await message.append(this.api, this.here.id, version);
       } catch (error) {
-        if (error.currentVersion === undefined || error.currentVersion === version) throw error;
-        [error.message, version] = [`The box has changed from version ${version} to ${error.currentVersion} meanwhile. ` +
-          'The message was not appended, and what came is shown behind this dialog. Append it to the new version?',
-        error.currentVersion];
+        const { currentVersion } = error;
+        if (currentVersion === undefined || currentVersion === version) throw error;
+        const words = `The box has changed from version ${version} to ${currentVersion} meanwhile. ` +
+          'The message was not appended, and the new cards are shown behind this dialog. Append it to the new version?';
+        version = currentVersion;
         await this.refresh();
-        throw error;
+        throw new Error(words, { cause: error });
       }
       await this.refresh();
       return null;
@@ -327,20 +328,19 @@ class BoxPage {
 
   drawCommands() {
     const { versions, version } = this.current;
-    const hasToken = token.get() !== '';
     const at = version === versions.newest ? {} : { at_version: version };
     const box = (...rest) => ['boxes', versions.id, ...rest];
     const id = `message-of-${versions.id}-${version}`;
-    const post = (path, body) => commandOf(this.api.address(path), { body, hasToken });
+    const post = (path, body) => commandOf(this.api.address(path), body);
     const lines = [
-      ['This version', commandOf(this.api.address(box(), at), { hasToken })],
-      ['Its last cards', commandOf(this.api.address(box('cards'), at), { hasToken })],
-      ['What a model gets', commandOf(this.api.address(box('context'), at), { hasToken })],
+      ['This version', commandOf(this.api.address(box(), at))],
+      ['Its last cards', commandOf(this.api.address(box('cards'), at))],
+      ['What a model gets', commandOf(this.api.address(box('context'), at))],
       this.appendButton.hidden ? null : ['Append a message', `${post(['cards'], messageCard(id, 'user', 'Go on.'))} &&\n${
         post(box('append'), { card_ids: [id], expected_version: version })}`],
       ['Fork this version', post(box('fork'), { at_version: version })],
     ];
     fill(this.commands, el('summary', {}, 'Copy as curl'), lines.filter(Boolean).map(([words, text]) =>
-      el('div', { class: 'command' }, el('div', {}, words, ' ', copyButton(text)), el('pre', {}, foreign(text)))));
+      el('div', { class: 'command' }, el('div', {}, words, ' ', copyButton(text)), el('pre', {}, untrusted(text)))));
   }
 }

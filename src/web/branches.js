@@ -1,5 +1,5 @@
 // branches.js: two branches of a session side by side: what both have, and what only one of them has.
-import { count, el, fill, line, notice } from './dom.js';
+import { count, el, fill, notice, oneLine } from './dom.js';
 import { entryRow } from './entries.js';
 import { go } from './place.js';
 import { trouble } from './trouble.js';
@@ -12,7 +12,7 @@ const WORDS = 70; // characters of a branch's last message
 /** The choice of one branch. One that does not end with a leaf stands there, too. */
 function choice(name, leaves, chosen, session, to) {
   const nameOf = (leaf) => [leaf.entry_id === session.head_entry_id ? 'head: ' : '', leaf.preview?.role ?? leaf.type, ': ',
-    line(leaf.preview?.text || leaf.preview?.tools || leaf.entry_id, WORDS)].join('');
+    oneLine(leaf.preview?.text || leaf.preview?.tools || leaf.entry_id, WORDS)].join('');
   const isLeaf = leaves.some(({ entry_id: id }) => id === chosen);
   const select = el('select', { name, 'aria-label': `branch ${name}`, onchange: () => to({ [name]: select.value }) },
     isLeaf ? null : el('option', { value: chosen, selected: true }, chosen),

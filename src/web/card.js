@@ -1,19 +1,21 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
-import { copyButton, el, fill, foreign } from './dom.js';
-import { content, entryContent, isObject, json, jsonOrText, toolCalls } from './content.js';
+import { copyButton, el, fill, untrusted } from './dom.js';
+import { content, entryContent, isObject, json, jsonOrText, roleClass, toolCalls } from './content.js';
 import { elsewhere } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
 import { trouble } from './trouble.js';
 
-const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
-
-function roleOf(card) {
+/** The role of a card; '' if it has none. */
+export function roleOf(card) {
   const role = card.metadata?.role;
   return typeof role === 'string' ? role : '';
 }
+
+/** The agent turn of a card; null if there is no card or it names none. */
+export const agentTurnOf = (card) => (typeof card?.metadata?.agent_turn_id === 'string' ? card.metadata.agent_turn_id : null);
 
 const TEXT_MOST = 2000; // characters of a card's text in short
 
@@ -89,7 +91,7 @@ function jumpToPair(mark, id) {
 function calls(card, pairs) {
   return toolCalls(card).map((call) => {
     const pair = pairs.get(call.id);
-    return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(call.name)), ' ',
+    return el('div', { class: 'call' }, el('span', { class: 'tool' }, untrusted(call.name)), ' ',
       pairMark(call.id, pairs, 'call'),
       pair && !pair.answered ? el('span', { class: 'badge bad' }, 'no result here') : null,
       el('details', {}, el('summary', {}, 'arguments'), jsonOrText(call.arguments)));
@@ -100,26 +102,25 @@ function calls(card, pairs) {
 export function cardItem(card, { project, pairs = new Map(), change = null, position = null,
   actions = [], open }) {
   const role = roleOf(card);
-  const known = ROLES.has(role) ? role : 'other';
   return el('article', {
-    class: `card role-${known}${change ? ` ${change}` : ''}`, 'data-card': card.card_id,
+    class: `card ${roleClass(role)}${change ? ` ${change}` : ''}`, 'data-card': card.card_id,
     'aria-label': `card ${card.card_id}`,
   },
   el('header', {},
-    el('span', { class: 'role' }, foreign(role || 'no role')),
-    el('span', { class: 'type' }, foreign(card.type)),
+    el('span', { class: 'role' }, untrusted(role || 'no role')),
+    el('span', { class: 'type' }, untrusted(card.type)),
     card.tool_call_id
       ? pairMark(card.tool_call_id, pairs, isResult(card) ? 'answers call' : 'call') : null,
     change ? el('span', { class: 'badge good' }, 'new in this version') : null,
     el('span', { class: 'space' }),
-    card.author_id === 'unknown' ? null : foreign(card.author_id, { class: 'author' }),
+    card.author_id === 'unknown' ? null : untrusted(card.author_id, { class: 'author' }),
     el('span', {}, clock(card.created_at), ' · ', when(card.created_at)),
     position === null ? null : el('span', { class: 'position', title: 'place in the box' }, position)),
   el('div', { class: 'content' }, content(card)),
   calls(card, pairs),
   el('footer', {},
     el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
-      foreign(card.card_id)),
+      untrusted(card.card_id)),
     el('span', { class: 'space' }), elsewhere(cardText(card), project), actions));
 }
 
@@ -129,7 +130,7 @@ export function missingItem(id, { change = null, position = null } = {}) {
     el('header', {}, el('span', { class: 'badge bad' }, 'missing'),
       el('span', { class: 'space' }), position === null ? null
         : el('span', { class: 'position' }, position)),
-    el('p', {}, 'The box names ', foreign(id, { class: 'id' }),
+    el('p', {}, 'The box names ', untrusted(id, { class: 'id' }),
       ', which was deleted, has expired or was never written.'));
 }
 
@@ -138,13 +139,13 @@ export function missingItem(id, { change = null, position = null } = {}) {
 function row(name, value) {
   const empty = value === null || value === undefined;
   return [el('dt', {}, name), el('dd', {}, empty ? el('span', { class: 'faint' }, 'none')
-    : typeof value === 'string' ? foreign(value) : value instanceof Node ? value : json(value))];
+    : typeof value === 'string' ? untrusted(value) : value instanceof Node ? value : json(value))];
 }
 
 function facts(card) {
   return el('dl', { class: 'fields' }, row('Card', card.card_id), row('Type', card.type),
     row('Content class', card.content_class), row('Author', card.author_id),
-    row('Created', el('span', {}, foreign(card.created_at), ' (', when(card.created_at), ')')),
+    row('Created', el('span', {}, untrusted(card.created_at), ' (', when(card.created_at), ')')),
     row('Expires', card.expires_at), row('Time to live, s', card.ttl_seconds),
     row('Sealed', card.sealed ? 'yes: it can never change' : 'no'),
     row('Answers call', card.tool_call_id), row('Metadata', card.metadata),
@@ -162,7 +163,7 @@ function later(title, load) {
       fill(body, await load());
     } catch (error) {
       delete part.dataset.loaded;
-      fill(body, el('p', { class: 'failure' }, foreign(error.message)));
+      fill(body, el('p', { class: 'failure' }, untrusted(error.message)));
     }
   });
   return part;
@@ -177,12 +178,12 @@ function revisionsOf(data) {
 }
 
 async function holdersOf(api, id, project) {
-  let { data } = await api.holders(id);
-  while (data.boxes.length === 0 && data.next_cursor) ({ data } = await api.holders(id, data.next_cursor));
+  let { data } = await api.boxesWithCard(id);
+  while (data.boxes.length === 0 && data.next_cursor) ({ data } = await api.boxesWithCard(id, data.next_cursor));
   const all = data.boxes;
   if (all.length === 0) return el('p', {}, 'No box holds it.');
   return el('ul', {}, all.map(({ box_id: box }) => el('li', {},
-    el('a', { href: link({ project, view: 'box', id: box }) }, foreign(box, { class: 'id' })))));
+    el('a', { href: link({ project, view: 'box', id: box }) }, untrusted(box, { class: 'id' })))));
 }
 
 /** Shows a card in full. `api` is of its project. */
@@ -190,7 +191,7 @@ export async function showCard(panel, api, project, id) {
   fill(panel, el('p', { class: 'faint' }, 'Loading …'));
   try {
     const { data: card, text } = await api.card(id);
-    fill(panel, el('h2', {}, foreign(card.card_id)), el('div', { class: 'content' }, content(card)),
+    fill(panel, el('h2', {}, untrusted(card.card_id)), el('div', { class: 'content' }, content(card)),
       el('h3', {}, 'All fields'), facts(card),
       later('Boxes that hold it', () => holdersOf(api, id, project)),
       later('Earlier revisions', async () => revisionsOf((await api.revisions(id)).data)),
@@ -209,7 +210,7 @@ export async function showEntry(panel, api, session, id) {
   try {
     const { data, text } = await api.entry(session, id);
     const said = entryContent(data.entry);
-    fill(panel, el('h2', {}, foreign(data.entry_id)), el('div', { class: 'content' }, said),
+    fill(panel, el('h2', {}, untrusted(data.entry_id)), el('div', { class: 'content' }, said),
       el('details', { class: 'part', open: said === null }, el('summary', {}, 'Raw JSON, as the server sends it'),
         copyButton(text, 'Copy JSON'), pretty(text)));
   } catch (error) {

@@ -1,10 +1,15 @@
 // content.js: what a card says, by its class. A content that is not of the shape that its class has
 // is shown as JSON: nothing here may fail on what somebody has written.
-import { add, block, count, el, foreign } from './dom.js';
+import { add, block, count, el, untrusted } from './dom.js';
 import { pretty, write } from './json.js';
 import { prose } from './markdown.js';
 
 export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
+
+/** The CSS class of a card or message with this role. */
+export const roleClass = (role) => `role-${ROLES.has(role) ? role : 'other'}`;
+
 const FOLD_JSON = 1500; // characters
 
 /** JSON that folds when it is long. */
@@ -31,7 +36,7 @@ function value(of) {
 /** A table of names and values. */
 function fields(pairs) {
   return el('dl', { class: 'fields' }, pairs.map(([name, of]) => [
-    el('dt', {}, foreign(name)), el('dd', {}, value(of)),
+    el('dt', {}, untrusted(name)), el('dd', {}, value(of)),
   ]));
 }
 
@@ -42,13 +47,13 @@ function file(content) {
   if (typeof content.uri !== 'string') return null;
   const known = FILE_FIELDS.filter((name) => content[name] !== null && content[name] !== undefined)
     .map((name) => [name, content[name]]);
-  return [el('p', { class: 'uri' }, foreign(content.uri)), fields(known)];
+  return [el('p', { class: 'uri' }, untrusted(content.uri)), fields(known)];
 }
 
 function tool(one) {
   const said = isObject(one.function) ? one.function : one;
-  return el('li', {}, el('strong', {}, foreign(said.name ?? 'a tool without a name')), ' ',
-    typeof said.description === 'string' ? foreign(said.description) : null,
+  return el('li', {}, el('strong', {}, untrusted(said.name ?? 'a tool without a name')), ' ',
+    typeof said.description === 'string' ? untrusted(said.description) : null,
     said.parameters === undefined ? null
       : el('details', {}, el('summary', {}, 'parameters'), pretty(write(said.parameters))));
 }
@@ -57,12 +62,12 @@ function toolResult(content) {
   const good = content.status === 'success';
   const error = content.error;
   return [
-    el('p', {}, el('span', { class: good ? 'badge good' : 'badge bad' }, foreign(content.status)),
+    el('p', {}, el('span', { class: good ? 'badge good' : 'badge bad' }, untrusted(content.status)),
       content.after_execution === 'terminate'
         ? el('span', { class: 'badge' }, 'ends the turn') : null),
     isObject(error)
-      ? el('p', { class: 'failure' }, el('strong', {}, foreign(error.code ?? 'error')), ' ',
-        foreign(error.message ?? '')) : null,
+      ? el('p', { class: 'failure' }, el('strong', {}, untrusted(error.code ?? 'error')), ' ',
+        untrusted(error.message ?? '')) : null,
     content.result === null || content.result === undefined ? null : value(content.result),
   ];
 }
@@ -76,8 +81,8 @@ const CLASSES = {
   ToolContent: (c) => (isObject(c.data) && Array.isArray(c.data.tools) && c.data.tools.every(isObject)
     ? el('ul', { class: 'tools' }, c.data.tools.map(tool)) : null),
   ToolCallContent: (c) => (typeof c.tool_name === 'string'
-    ? [el('p', {}, el('span', { class: 'tool' }, foreign(c.tool_name)),
-      c.status && c.status !== 'called' ? [' ', foreign(c.status, { class: 'badge' })] : null),
+    ? [el('p', {}, el('span', { class: 'tool' }, untrusted(c.tool_name)),
+      c.status && c.status !== 'called' ? [' ', untrusted(c.status, { class: 'badge' })] : null),
     json(c.arguments ?? null, 'Arguments')] : null),
   ToolResultContent: (c) => (typeof c.status === 'string' ? toolResult(c) : null),
   MultiFileContent: (c) => (Array.isArray(c.files) && c.files.every(isObject)
@@ -89,7 +94,7 @@ const CLASSES = {
 const PRINTED = new Set(['toolResult', 'tool_result', 'bashExecution', 'tool']); // roles and types
 
 const callOf = ({ name, arguments: given, params }) => el('div', { class: 'call' },
-  el('span', { class: 'tool' }, foreign(String(name))), jsonOrText(given ?? params));
+  el('span', { class: 'tool' }, untrusted(String(name))), jsonOrText(given ?? params));
 
 // Each takes a part of a message and gives nodes.
 const PARTS = {

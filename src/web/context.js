@@ -1,16 +1,14 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, where each comes from, and what had to be repaired.
-import { copyButton, count, el, fill, foreign, notice, sentence, shortId } from './dom.js';
-import { token } from './api.js';
-import { content, isObject, json, jsonOrText, textOf, toolCalls } from './content.js';
+import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
 import { prose } from './markdown.js';
-import { entitle, go, link } from './place.js';
+import { go, link, setTitle } from './place.js';
 import { trouble } from './trouble.js';
 
-const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
 const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
   ['entries', 'As stored']];
 const SHOWN_AT_ONCE = 200; // messages
@@ -42,14 +40,14 @@ const BLOCKS = {
   tool_use: (one) => call(one.name, one.id, one.input),
   tool_result: (one) => el('div', { class: 'call' },
     el('span', { class: one.is_error ? 'badge bad' : 'badge' }, 'result'), ' ',
-    foreign(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
+    untrusted(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
   image: () => el('p', { class: 'faint' }, 'An image.'),
   image_url: () => el('p', { class: 'faint' }, 'An image.'),
 };
 
 function call(name, id, input) {
-  return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(name ?? 'tool')), ' ',
-    foreign(id ?? '', { class: 'id faint' }), jsonOrText(input));
+  return el('div', { class: 'call' }, el('span', { class: 'tool' }, untrusted(name ?? 'tool')), ' ',
+    untrusted(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
 /** What a message contains; `isPlain`: a tool has printed it. */
@@ -67,8 +65,8 @@ function roleOf(message) {
 
 /** One repair in words, with the card or entry that it was made of. */
 function repairWords(one, openSource) {
-  return [REPAIRS[one.repair] ?? foreign(one.repair), ': ', el('a', { href: openSource(one.entry) }, shortId(one.entry)),
-    one.call ? [', call ', foreign(one.call, { class: 'id' })] : null];
+  return [REPAIRS[one.repair] ?? untrusted(one.repair), ': ', el('a', { href: openSource(one.entry) }, shortId(one.entry)),
+    one.call ? [', call ', untrusted(one.call, { class: 'id' })] : null];
 }
 
 /** Repairs by the message that they stand at: {before, at} of Map(index -> repairs). */
@@ -94,9 +92,9 @@ function messageItem(context, place, repairs, openSource) {
   const digest = context.digests[place];
   const sources = context.sources?.[place] ?? [];
   return el('article', {
-    class: `card role-${ROLES.has(role) ? role : 'other'}${repairs ? ' repaired' : ''}`, 'data-message': place,
-  }, el('header', {}, el('span', { class: 'role' }, foreign(role || 'no role')),
-    message.tool_call_id && !stored ? ['answers ', foreign(message.tool_call_id, { class: 'id' })] : null,
+    class: `card ${roleClass(role)}${repairs ? ' repaired' : ''}`, 'data-message': place,
+  }, el('header', {}, el('span', { class: 'role' }, untrusted(role || 'no role')),
+    message.tool_call_id && !stored ? ['answers ', untrusted(message.tool_call_id, { class: 'id' })] : null,
     el('span', { class: 'space' }),
     el('span', { class: 'id', title: `digest of all up to here: ${digest}` }, digest.slice(0, 8)),
     el('span', { class: 'position' }, place + 1)),
@@ -106,7 +104,7 @@ function messageItem(context, place, repairs, openSource) {
     (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
-  el('span', { class: 'space' }), copyButton(write(message), 'Copy JSON')));
+  el('span', { class: 'space' }), copyButton(() => write(message), 'Copy JSON')));
 }
 
 /** The messages by pages. `goTo` draws up to a message, and shows it. */
@@ -160,11 +158,11 @@ function summary(context, command) {
   return el('p', { class: 'facts' }, count(context.messages.length, 'message'), ', ',
     count(characters, 'character'), context.report?.token_estimate
       ? [', about ', count(context.report.token_estimate.tokens, 'token')] : null,
-    model ? [', for ', foreign(model)] : null,
-    typeof context.thinking_level === 'string' ? [', thinking ', foreign(context.thinking_level)] : null,
+    model ? [', for ', untrusted(model)] : null,
+    typeof context.thinking_level === 'string' ? [', thinking ', untrusted(context.thinking_level)] : null,
     (context.missing_card_ids ?? []).length > 0
       ? [', ', el('span', { class: 'badge bad' }, count(context.missing_card_ids.length, 'missing card'))] : null,
-    ' ', copyButton(wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
+    ' ', copyButton(() => wholeOf(context), 'Copy all as JSON'), command ? copyButton(command, 'Copy as curl') : null);
 }
 
 /** The tools that the messages call, and how often. */
@@ -187,7 +185,7 @@ async function tools(context, api, openSource) {
   if (cards.length + called.length === 0) return null;
   return el('details', { class: 'tools-of', 'data-part': 'tools' },
     el('summary', {}, 'Tools', called.length > 0 ? [', called: ', called.map(([name, times], at) =>
-      [at > 0 ? ', ' : '', foreign(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
+      [at > 0 ? ', ' : '', untrusted(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
     cards.map((card) => el('div', { class: 'content' }, content(card), el('a', {
       href: openSource(card.card_id), class: 'id', 'data-source': card.card_id,
     }, shortId(card.card_id)))),
@@ -199,7 +197,7 @@ function system(context, openSource) {
   return el('section', { class: 'card role-system' }, el('header', {}, el('span', { class: 'role' }, 'system')),
     parts(context.system), el('footer', {}, (context.system_sources ?? []).map((id) =>
       [el('a', { href: openSource(id), 'data-source': id }, shortId(id)), ' ']),
-    el('span', { class: 'space' }), copyButton(write(context.system), 'Copy JSON')));
+    el('span', { class: 'space' }), copyButton(() => write(context.system), 'Copy JSON')));
 }
 
 function choices(here) {
@@ -234,18 +232,7 @@ export async function showContext(main, here, { title, load, openSource, missing
   }
 }
 
-const CARDS_MOST = 10000; // of one context
 const TAIL = 2000; // cards of a box that is too long for one context
-
-/** The number of cards that a box has at a version; 0: it is not known. */
-async function lengthOf(api, box, version) {
-  try {
-    const { data } = await api.log(box, version === undefined ? undefined : Number(version) + 1, 1);
-    return data.log[0]?.length ?? 0;
-  } catch {
-    return 0; // the request for the context says what is wrong
-  }
-}
 
 /** Calls a box by the first thing that its user says. */
 function nameBox(link, { messages }) {
@@ -253,23 +240,21 @@ function nameBox(link, { messages }) {
   const blocks = Array.isArray(first?.content) ? first.content.filter(isObject) : [];
   const said = sentence([first?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string'));
   if (!said) return;
-  fill(link, foreign(said));
-  entitle(said);
+  fill(link, untrusted(said));
+  setTitle(said);
 }
 
 /** The context of a box, as it is or was. */
 export async function showBoxContext(main, api, here) {
-  const { version, then } = here.query;
-  fill(main, el('p', { class: 'faint' }, 'Loading …'));
-  const tail = here.query.tail ?? (await lengthOf(api, here.id, version) > CARDS_MOST ? TAIL : undefined);
+  const { version, then, tail } = here.query;
   const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
   const box = { project: here.project, view: 'box', id: here.id, query: { version } };
   const wanted = (query) => ({ ...query, at_version: version, then, tail });
   const context = await showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
-      el('a', { href: link(box) }, foreign(here.id, { class: 'id' })),
+      el('a', { href: link(box) }, untrusted(here.id, { class: 'id' })),
       version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
-      then ? [el('span', { class: 'faint' }, ' and then of '), foreign(then, { class: 'id' })] : null,
+      then ? [el('span', { class: 'faint' }, ' and then of '), untrusted(then, { class: 'id' })] : null,
       tail ? el('span', { class: 'faint' }, `, of the last ${tail} cards`) : null],
     load: (query) => api.boxContext(here.id, wanted(query)),
     instead: (error) => (error.status === 413 && !tail ? el('p', { class: 'notice' }, el('a', {
@@ -277,7 +262,7 @@ export async function showBoxContext(main, api, here) {
     }, `Show what a model gets of the last ${count(TAIL, 'card')}`)) : null),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
     missing: ['No such box', 'There is none with this id in this project.', here.id], api,
-    command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+    command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query))),
   });
   if (context === null) return;
   nameBox(main.querySelector('h1 a'), context);

@@ -32,7 +32,7 @@ const UNSEEN = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad
   '|[\\u{d800}-\\u{dfff}]|[\\u{e0000}-\\u{e007f}]', 'gu');
 
 /** A text as nodes, with what is unseen made visible and harmless. */
-export function shown(text) {
+export function visible(text) {
   const nodes = [];
   let from = 0;
   for (const found of text.matchAll(UNSEEN)) {
@@ -45,9 +45,9 @@ export function shown(text) {
   return nodes;
 }
 
-/** Foreign text in a line. It can't turn the direction of what stands around it. */
-export function foreign(text, props = {}) {
-  const nodes = shown(String(text));
+/** Untrusted text in a line. It can't turn the direction of the text around it. */
+export function untrusted(text, props = {}) {
+  const nodes = visible(String(text));
   // Each child that is added to a bdi costs the browser a look at all others, to find its direction.
   return el('bdi', props, nodes.length > 1 ? el('span', {}, nodes) : nodes);
 }
@@ -58,8 +58,8 @@ const FOLD_LINES = 18;
 /** The beginning of a text, without half of the character at its end. */
 const beginning = (text, most) => (text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, '') : text);
 
-/** Foreign text as a block, folded if it is long; `draw` makes nodes of a text. */
-export function block(text, props = {}, draw = shown) {
+/** Untrusted text as a block, folded if it is long; `draw` makes nodes of a text. */
+export function block(text, props = {}, draw = visible) {
   const lines = text.split('\n');
   const whole = el('div', props);
   if (text.length <= FOLD_CHARACTERS * 1.3 && lines.length <= FOLD_LINES * 1.3) {
@@ -80,16 +80,16 @@ export function block(text, props = {}, draw = shown) {
 }
 
 /** The beginning of a text, in one line. */
-export function line(text, most) {
+export function oneLine(text, most) {
   const all = text.replace(/\s+/g, ' ').trim();
   return all.length > most ? `${beginning(all, most)} …` : all;
 }
 
 /** The first sentence of a text, in one line of at most so many characters. */
 export function sentence(text, most = 120) {
-  const all = line(beginning(String(text ?? ''), 4 * most), 4 * most);
+  const all = oneLine(beginning(String(text ?? ''), 4 * most), 4 * most);
   const [first] = /^.{12,}?(?:[.!?…](?=\s|$)|[。！？])/u.exec(all) ?? [all];
-  return line(first, most);
+  return oneLine(first, most);
 }
 
 const ID_SHOWN = 13; // characters
@@ -98,22 +98,27 @@ const ID_SHOWN = 13; // characters
 export function shortId(id, props = {}) {
   const all = [...id]; // characters, and not halves of them
   const text = all.length > ID_SHOWN ? `${all.slice(0, 4).join('')}…${all.slice(-8).join('')}` : id;
-  return foreign(text, { class: 'id', title: id, ...props });
+  return untrusted(text, { class: 'id', title: id, ...props });
 }
 
 /** What a thing is called: its name or its first sentence, else its id in short. */
-export function called(text, id) {
+function nameNode(text, id) {
   const said = sentence(text);
-  return said ? foreign(said, { title: id }) : shortId(id);
+  return said ? untrusted(said, { title: id }) : shortId(id);
 }
 
 /** A link to a thing by what it is called. `props` are further attributes. */
 export function namedLink(href, text, id, props = {}) {
-  return el('a', { href, ...props }, called(text, id));
+  return el('a', { href, ...props }, nameNode(text, id));
 }
 
 export function count(number, word, plural = word + 's') {
   return `${number.toLocaleString('en')} ${number === 1 ? word : plural}`;
+}
+
+/** [digits, word] of a number that may be cut off at a limit: digits then end with "+". */
+export function cappedCount(number, isCapped, word, plural = word + 's') {
+  return [`${number.toLocaleString('en')}${isCapped ? '+' : ''}`, number === 1 && !isCapped ? word : plural];
 }
 
 /** What is left to say where there is nothing to show. */
@@ -121,11 +126,12 @@ export function notice(title, text, ...more) {
   return el('div', { class: 'notice' }, el('h2', {}, title), text ? el('p', {}, text) : null, more);
 }
 
+/** A button that copies a text. `text` may be a function that makes the text when the button is pressed. */
 export function copyButton(text, label = 'Copy') {
   const button = el('button', { type: 'button', class: 'quiet', 'aria-live': 'polite', 'data-do': 'copy' }, label);
   button.addEventListener('click', async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
       button.textContent = 'Copied';
     } catch {
       button.textContent = 'Not allowed here';

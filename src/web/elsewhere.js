@@ -2,7 +2,7 @@
 import { el } from './dom.js';
 import { link } from './place.js';
 
-const WORDS = 6; // that are looked for: a search has at most 32 terms, and a word may be several
+const WORDS = 6; // that are looked for: enough words to find the text again
 const LOOKED_AT = 400; // characters of the text
 const LONGEST = 40; // characters of a word
 const LONGEST_CJK = 4; // of a text that has no spaces between words

@@ -1,8 +1,8 @@
 // entries.js: the entries of a session as rows: messages first, settings and labels small. From each one goes to
 // what it says in full, to what the model got, to another try, and to where else the same was said.
-import { copyButton, count, el, foreign, shortId } from './dom.js';
+import { copyButton, count, el, shortId, untrusted } from './dom.js';
 import { elsewhere } from './elsewhere.js';
-import { askToFork } from './fork.js';
+import { askToFork } from './dialog.js';
 import { link } from './place.js';
 import { clock } from './time.js';
 
@@ -25,8 +25,8 @@ function forkButton(node, isTurn, api, here) {
     title: isTurn ? 'a new session that ends with this message, to answer it anew' : 'a new session that ends with this entry',
     onclick: () => askToFork({
       title: isTurn ? 'Retry from this turn' : 'Fork this session',
-      text: ['A new session in the project ', foreign(here.project), ' has the path to ', shortId(node.entry_id),
-        ' of the session ', foreign(here.id), ', and goes on from there. This session stays as it is.'],
+      text: ['A new session in the project ', untrusted(here.project), ' has the path to ', shortId(node.entry_id),
+        ' of the session ', untrusted(here.id), ', and goes on from there. This session stays as it is.'],
     }, async () => {
       const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
       return { project: here.project, view: 'session', id: data.session_id };
@@ -69,11 +69,11 @@ export function entryRow(row, { session, here, api, turn, current, onfold }) {
     class: `entry role-${SPEAKERS.has(word) ? node.role : 'other'}${kind}${begins ? ' begins' : ''}${leaf ? ' leaf' : ''}`,
     'data-entry': node.entry_id, 'data-level': level, 'data-turn': turn,
     'aria-current': node.entry_id === current ? 'location' : null,
-  }, el('span', { class: 'role' }, foreign(word)),
+  }, el('span', { class: 'role' }, untrusted(word)),
   turn ? el('span', { class: 'turn-mark' }, `turn ${turn}`) : null,
-  el('a', { class: 'says opens', href: open }, foreign(saysOf(node))),
+  el('a', { class: 'says opens', href: open }, untrusted(saysOf(node))),
   node.entry_id === session.head_entry_id ? el('span', { class: 'badge good' }, 'head') : null,
-  typeof node.label === 'string' ? el('span', { class: 'badge label' }, foreign(node.label)) : null,
+  typeof node.label === 'string' ? el('span', { class: 'badge label' }, untrusted(node.label)) : null,
   node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
   children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
   foldButton(row, onfold), el('span', { class: 'space' }),

@@ -1,10 +1,8 @@
 // first.js: what a project without contents shows: programs that write its first card, with the address
 // of this server and the name of the project. tests/web/test_overview.py runs each of them.
-import { copyButton, el, fill, foreign } from './dom.js';
+import { copyButton, el, fill, untrusted } from './dom.js';
 import { server, token } from './api.js';
-
-/** The path of the project, for a text in single or double quotes. */
-const pathOf = (project) => encodeURIComponent(project).replace(/'/g, '%27');
+import { commandOf } from './curl.js';
 
 /** A string of JavaScript and of Python. */
 const text = (value) => JSON.stringify(value);
@@ -16,17 +14,13 @@ function textInC(value) {
     ? '\\' + byte.toString(8).padStart(3, '0') : String.fromCharCode(byte))).join('') + '"';
 }
 
-const CARD = '{"card_id": "hello", "type": "task.instruction",\n' +
-  '       "content": {"__type__": "TextContent", "text": "Hello, CardBox."}}';
+const CARD = { card_id: 'hello', type: 'task.instruction', content: { __type__: 'TextContent', text: 'Hello, CardBox.' } };
 
 // {name, how: what must be there, write(project): the program}
 const PROGRAMS = [{
   name: 'curl',
   how: 'In a shell:',
-  write: (project) => `curl -sS '${server()}/projects/${pathOf(project)}/cards' \\
-  -H 'Content-Type: application/json'${token.get() ? ' -H "Authorization: Bearer $CARDBOX_TOKEN"' : ''} \\
-  -d '${CARD}'
-`,
+  write: (project) => `${commandOf(`${server()}/projects/${encodeURIComponent(project)}/cards`, CARD)}\n`,
 }, {
   name: 'TypeScript',
   how: 'Run npm install in openapi/clients/typescript of the repository, and then, in your folder, ' +
@@ -104,7 +98,7 @@ export function showFirstCard(main, api, here, signal, onfound) {
   const chips = el('div', { class: 'chips' }, PROGRAMS.map((one) => el('button', {
     type: 'button', class: 'chip', onclick: () => show(one),
   }, one.name)));
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project)),
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project)),
     el('p', {}, 'This project has nothing yet. It begins with its first card:')), chips, shown,
   el('p', { class: 'faint' }, 'This page shows the card as soon as it is there.',
     token.get() ? ' The token is read from CARDBOX_TOKEN.' : null));

@@ -49,9 +49,9 @@ export class History {
     const seen = new Set([this.own.id]);
     while (this.lost === null && seen.size < DEEPEST) {
       const child = this.parts[0].versions;
-      const made = await child.one(1);
+      const made = await child.fetchEntry(1);
       if (made?.op !== 'fork') return;
-      const [parent] = (await child.facts()).parent_ids ?? [];
+      const [parent] = (await child.box()).parent_ids ?? [];
       if (parent === undefined || seen.has(parent)) return;
       seen.add(parent);
       const versions = new Versions(this.#api, parent);
@@ -68,7 +68,7 @@ async function newestWhere(versions, to, holds) {
   let [below, above] = [0, to + 1];
   while (above - below > 1) {
     const middle = Math.floor((below + above) / 2);
-    const entry = await versions.one(middle);
+    const entry = await versions.fetchEntry(middle);
     if (!entry || holds(entry)) below = middle;
     else above = middle;
   }

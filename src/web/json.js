@@ -1,6 +1,6 @@
 // json.js: JSON that loses nothing on its way to the screen: numbers keep their digits, and a text is
 // laid out as it was sent, with members that are there twice. Knows no card.
-import { add, el, shown } from './dom.js';
+import { add, el, visible } from './dom.js';
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/g;
 
@@ -43,7 +43,7 @@ export function pretty(text) {
       pending += piece;
       return;
     }
-    add(out, pending, el('span', { class: kind }, shown(piece)));
+    add(out, pending, el('span', { class: kind }, visible(piece)));
     pending = '';
   };
   lay(tokens, say);

@@ -30,7 +30,7 @@ document.addEventListener('keydown', (event) => {
   if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
   const one = here.get(event.key) ?? everywhere.get(event.key);
   // The slider and other controls have arrows of their own.
-  if (!one || (event.key.startsWith('Arrow') && event.target.matches('input, [role=tab]'))) return;
+  if (!one || (event.key.startsWith('Arrow') && event.target.matches('input'))) return;
   event.preventDefault();
   one.run(event);
 });

@@ -5,8 +5,6 @@ import { go, link } from './place.js';
 import { boxRow } from './rows.js';
 import { trouble } from './trouble.js';
 
-export { row } from './rows.js';
-
 /** A list that grows by pages; `load(cursor)` gives {items, next}. */
 export async function paged(into, load, draw, empty) {
   const more = el('button', { type: 'button', class: 'wide' }, 'More');
@@ -52,21 +50,27 @@ const FILTERS = [
   ['created_after', 'Created after', '2025-05-24T08:00:00Z'], ['created_before', 'Created before', ''],
 ];
 
+/** Fields for filters [name, label, example]. */
+export const filterFields = (filters, query) => filters.map(([name, label, example]) => el('label', {}, label, el('input', {
+  name, value: query[name] ?? '', placeholder: example, autocomplete: 'off', spellcheck: 'false',
+})));
+
+/** The values of the fields, as members of a query. */
+export const filterValues = (filters, form) =>
+  Object.fromEntries(filters.map(([name]) => [name, form.elements[name].value.trim()]));
+
 function filterForm(here) {
-  const inputs = FILTERS.map(([name, label, hint]) => el('label', {}, label, el('input', {
-    name, value: here.query[name] ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false',
-  })));
   const [key, value] = Object.entries(here.query).find(([name]) => name.startsWith('meta.')) ?? ['', ''];
   const metaKey = el('input', { value: key.slice(5), placeholder: 'key', 'aria-label': 'metadata key' });
   const metaValue = el('input', { value, placeholder: 'value', 'aria-label': 'metadata value' });
   const id = el('input', { name: 'id', placeholder: 'opens it', autocomplete: 'off', spellcheck: 'false' });
-  const form = el('form', { class: 'filters' }, el('label', {}, 'Card id', id), inputs,
+  const form = el('form', { class: 'filters' }, el('label', {}, 'Card id', id), filterFields(FILTERS, here.query),
     el('label', {}, 'Metadata', el('span', { class: 'two' }, metaKey, metaValue)),
     el('button', { class: 'main' }, 'Search'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (id.value.trim()) return go({ project: here.project, view: 'card', id: id.value.trim() });
-    const query = Object.fromEntries(FILTERS.map(([name]) => [name, form.elements[name].value.trim()]));
+    const query = filterValues(FILTERS, form);
     if (metaKey.value.trim()) query[`meta.${metaKey.value.trim()}`] = metaValue.value;
     return go({ project: here.project, view: 'cards', query });
   });
@@ -79,7 +83,7 @@ export async function listCards(main, api, here) {
   const filters = Object.fromEntries(Object.entries(here.query).filter(([name]) => name !== 'card'));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Cards')), filterForm(here), found);
   await paged(found, async (cursor) => {
-    const { data } = await api.list(filters, cursor);
+    const { data } = await api.listCards(filters, cursor);
     return { items: data.cards, next: data.next_cursor };
   }, (card) => cardItem(card, {
     project: here.project, open: link({ ...here, query: { ...here.query, card: card.card_id } }),

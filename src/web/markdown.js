@@ -1,7 +1,7 @@
 // markdown.js: what language models write, as elements: headings, lists, quotes, tables, code, links. A text
 // becomes text nodes and the elements that are named here, never HTML. Nothing is loaded. The time is linear in
 // the length of the text, whatever the text says.
-import { add, block, el, shown } from './dom.js';
+import { add, block, el, visible } from './dom.js';
 
 const DEEPEST = 8; // lists and quotes in each other, and marks in a line; what is deeper stays text
 const LONGEST = 200_000; // characters; a longer text is shown as it is
@@ -71,7 +71,7 @@ class OpenMarks {
 /** Reads a line into pieces: texts, elements, and marks {kind, text, end or begin}. */
 class LineReader {
   constructor(text) {
-    Object.assign(this, { text, pieces: [], open: new OpenMarks(), codeEnds: null, isInLink: false });
+    Object.assign(this, { text, pieces: [], open: new OpenMarks(), codeEnds: null });
   }
 
   read() {
@@ -123,7 +123,7 @@ class LineReader {
     }
     const code = this.text.slice(from, end);
     const inner = code.startsWith(' ') && code.endsWith(' ') && !isBlank(code) ? code.slice(1, -1) : code;
-    this.pieces.push(el('code', {}, shown(inner)));
+    this.pieces.push(el('code', {}, visible(inner)));
     return end + run.length;
   }
 
@@ -148,16 +148,15 @@ class LineReader {
     while (isEnd.test(said[length - 1])) length--;
     const address = said.slice(0, length);
     if (this.open.place('[') >= 0 || !ALLOWED.test(address)) this.#say(address);
-    else this.pieces.push(anchor(address, [shown(address)]));
+    else this.pieces.push(anchor(address, [visible(address)]));
     return at + length;
   }
 
   #emphasis(run, at) {
     const end = at + run.length;
     const [before, after] = [this.text[at - 1], this.text[end]];
-    const isWithin = run[0] === '_' && isWord(before) && isWord(after);
-    const canEnd = !isSpace(before) && !isWithin && !(run[0] === '_' && isWord(after));
-    const canBegin = !isSpace(after) && !isWithin && !(run[0] === '_' && isWord(before));
+    const canEnd = !isSpace(before) && !(run[0] === '_' && isWord(after));
+    const canBegin = !isSpace(after) && !(run[0] === '_' && isWord(before));
     let kinds = run.length === 3 ? [run.slice(0, 2), run[0]] : [run];
     if (run.length > 3) return this.#say(run);
     const isOpen = kinds.every((kind) => this.open.place(kind) >= 0);
@@ -192,9 +191,9 @@ function inline(text) {
     } else if (isMark && piece.begin && open.at(-1).mark === piece.begin) {
       open.pop();
       if (piece.kind === '[' && text.slice(piece.begin.from, piece.at) !== piece.target)
-        open.at(-1).node.append(' ', el('span', { class: 'target' }, shown(piece.target)));
+        open.at(-1).node.append(' ', el('span', { class: 'target' }, visible(piece.target)));
     } else {
-      add(node, isMark ? shown(piece.text) : typeof piece === 'string' ? shown(piece) : piece);
+      add(node, isMark ? visible(piece.text) : typeof piece === 'string' ? visible(piece) : piece);
     }
   }
   return root;
@@ -260,8 +259,8 @@ function fence(lines, at) {
   while (end < lines.length && !isEnd(lines[end])) end++;
   const indent = widthOf(/^ */.exec(lines[at])[0]);
   const code = lines.slice(at + 1, end).map((line) => outdented(line, indent)).join('\n');
-  return [el('div', { class: 'code' }, words.trim() ? el('p', { class: 'language' }, shown(words.trim())) : null,
-    el('pre', {}, el('code', {}, shown(code)))), end + 1];
+  return [el('div', { class: 'code' }, words.trim() ? el('p', { class: 'language' }, visible(words.trim())) : null,
+    el('pre', {}, el('code', {}, visible(code)))), end + 1];
 }
 
 function heading(lines, at) {
@@ -335,7 +334,7 @@ function code(lines, at) {
   if (!CODE.test(lines[at])) return null;
   let end = at;
   while (end < lines.length && CODE.test(lines[end])) end++;
-  return [el('pre', {}, el('code', {}, shown(lines.slice(at, end).map((line) => outdented(line, 4)).join('\n')))), end];
+  return [el('pre', {}, el('code', {}, visible(lines.slice(at, end).map((line) => outdented(line, 4)).join('\n')))), end];
 }
 
 function paragraph(lines, at, depth) {

@@ -1,14 +1,11 @@
 // message.js: a message that one writes oneself: its fields in a dialog, and how it becomes the last
 // card of a box, once, however often one tries.
 import { el } from './dom.js';
+import { newId } from './id.js';
 
 const ROLES = ['user', 'assistant', 'system'];
 
-/** An id that no other card has. Pages that are not loaded by TLS have no crypto.randomUUID. */
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `message-${Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('')}`;
-}
+const newCardId = () => `message-${newId()}`;
 
 /** The card of a message. */
 export const messageCard = (id, role, text) =>
@@ -16,7 +13,7 @@ export const messageCard = (id, role, text) =>
 
 export class Message {
   #sent = ''; // the role and the text of the card with this id
-  #id = newId();
+  #id = newCardId();
 
   /** `label` of the text; without `isOptional` it must not be empty. */
   constructor(label, isOptional) {
@@ -34,7 +31,7 @@ export class Message {
    * same words adds nothing that the first one has added. */
   async append(api, box, version) {
     const words = JSON.stringify([box, this.role.value, this.text.value]);
-    if (this.#sent !== '' && this.#sent !== words) this.#id = newId();
+    if (this.#sent !== '' && this.#sent !== words) this.#id = newCardId();
     this.#sent = words;
     await api.addCard(messageCard(this.#id, this.role.value, this.text.value));
     return (await api.append(box, { card_ids: [this.#id], expected_version: version }, this.#id)).data;

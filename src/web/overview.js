@@ -1,6 +1,6 @@
 // overview.js: the first page of a project: how much it has, what failed, and the newest work of all
 // kinds by what it says. A few requests of a few rows each, whatever the project holds.
-import { count, el, fill, foreign, notice } from './dom.js';
+import { cappedCount, count, el, fill, notice, untrusted } from './dom.js';
 import { showFirstCard } from './first.js';
 import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
@@ -11,9 +11,9 @@ const FAILED = 3;
 
 /** A number with what it counts, as a link to the list. */
 function tile(here, view, number, word, capped, note) {
-  const [digits, ...words] = count(number, word, view).split(' ');
+  const [digits, words] = cappedCount(number, capped, word, view);
   return el('a', { class: 'tile', href: link({ project: here.project, view }), 'data-count': view },
-    el('strong', {}, capped ? `${digits}+` : digits), ' ', capped ? view : words.join(' '),
+    el('strong', {}, digits), ' ', words,
     note ? el('span', { class: 'faint' }, note) : null);
 }
 
@@ -52,7 +52,7 @@ export async function showOverview(main, api, here, signal) {
       return;
     }
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
-    fill(main, el('header', { class: 'box-head' }, el('h1', {}, foreign(here.project))),
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project))),
       tiles(here, counts, tasks, open, failed),
       section('Failed', failed.tasks.map((one) => taskRow(one, here)),
         link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),

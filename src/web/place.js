@@ -42,11 +42,11 @@ export function go(to) {
 }
 
 /** The same place in other words: without an entry in the browser's history. */
-export function revise(to) {
+export function replaceAddress(to) {
   history.replaceState(null, '', link(to));
 }
 
 /** Names what is shown in the browser's title: parts such as a session's name, the nearest first. */
-export function entitle(...parts) {
+export function setTitle(...parts) {
   document.title = [...parts, place().project, 'CardBox'].filter(Boolean).join(' · ');
 }

@@ -1,15 +1,15 @@
 // rows.js: one row for each kind of thing: a session, a task, a box, a hit of a search. All lists that
 // have such a thing draw it by these, so that it looks the same everywhere. Knows no server.
-import { copyButton, count, el, foreign, line, namedLink, shortId, shown } from './dom.js';
+import { copyButton, count, el, namedLink, oneLine, shortId, untrusted, visible } from './dom.js';
 import { link } from './place.js';
 import { statusNodes } from './task_status.js';
-import { when } from './time.js';
+import { when, whenMs } from './time.js';
 
 /** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
- * `text` is its name or what it says, `id` stands for it if there is none, `facts` are nodes below. */
-export function row({ href, text, id, facts = [], actions = [], props = {} }) {
+ * Its name is the node `name`, else the first sentence of `text`, else `id`. `facts` are nodes below. */
+export function row({ href, text, id, name = null, facts = [], actions = [], props = {} }) {
   return el('div', { ...props, class: 'row' },
-    el('div', { class: 'row-text' }, namedLink(href, text, id, { class: 'whole' }),
+    el('div', { class: 'row-text' }, name ? el('a', { href, class: 'whole' }, name) : namedLink(href, text, id, { class: 'whole' }),
       el('div', { class: 'faint row-facts' }, facts)),
     actions.length > 0 ? el('span', { class: 'actions' }, actions) : null);
 }
@@ -24,12 +24,11 @@ const actions = (id, context) => [context ? el('a', { href: link(context), 'data
 /** What kind of thing a row is, in a list of several kinds. */
 const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
 
-/** The beginning of the last message of a session, and whether it is a failure. */
-function lastSaid(last) {
+/** The beginning of the last message of a session, with a badge if the message reports an error. */
+function lastMessage(last) {
   if (!last) return null;
-  const text = line([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
-  const failed = /^\(error\)/.test(text) || text.includes(' (error) ');
-  return [failed ? el('span', { class: 'badge bad' }, 'error') : null, foreign(last.role), ': ', foreign(text)];
+  const text = oneLine([last.text, last.tools && `→ ${last.tools}`].filter(Boolean).join(' '), 100);
+  return [last.failed ? el('span', { class: 'badge bad' }, 'error') : null, untrusted(last.role), ': ', untrusted(text)];
 }
 
 /** A session of a list with previews. With `kind`, the row says that it is one. */
@@ -39,12 +38,10 @@ export function sessionRow(one, here, kind = null) {
     text: one.name ?? one.first?.text, id: one.session_id, props: { 'data-session': one.session_id },
     facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
       one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
-    one.last ? el('div', { class: 'last' }, lastSaid(one.last)) : null],
+    one.last ? el('div', { class: 'last' }, lastMessage(one.last)) : null],
     actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
   });
 }
-
-const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
 
 /** When something happened in a task last, in milliseconds. */
 export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
@@ -55,7 +52,7 @@ export function taskRow(one, here, kind = null) {
     href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
     props: { 'data-task': one.id },
     facts: [kindMark(kind), statusNodes(one), ' ', one.router ? el('span', { class: 'badge' }, 'router') : null,
-      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, timeOf(lastOf(one)), shortId(one.id))],
+      commas(one.parentTaskId && one.parentTaskId !== here.id ? 'a subtask' : null, whenMs(lastOf(one)), shortId(one.id))],
     actions: actions(one.id),
   });
 }
@@ -75,15 +72,15 @@ export function boxRow(box, here, kind = null) {
 // --- hits ---
 
 /** A snippet whose matches are marked. The offsets count code points. */
-export function marked(snippet, offsets) {
+function marked(snippet, offsets) {
   const points = [...snippet];
   const nodes = [];
   let at = 0;
   for (const [from, to] of offsets) {
-    nodes.push(shown(points.slice(at, from).join('')), el('mark', {}, shown(points.slice(from, to).join(''))));
+    nodes.push(visible(points.slice(at, from).join('')), el('mark', {}, visible(points.slice(from, to).join(''))));
     at = to;
   }
-  return el('bdi', {}, nodes, shown(points.slice(at).join('')));
+  return el('bdi', {}, nodes, visible(points.slice(at).join('')));
 }
 
 /** Where a hit leads: to the card, to the entry in its session, or to the message in its task. */
@@ -95,12 +92,10 @@ function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
 
 /** A hit of a search; `to` is the place that it leads to. */
 export function hitRow(hit, here, to = hitPlace(hit, here)) {
-  const made = row({
-    href: link(to), text: '', id: hit.id, props: { 'data-hit': hit.id },
-    facts: [kindMark(hit.kind), commas(hit.role ? foreign(hit.role) : null, hit.type && hit.type !== hit.role ? foreign(hit.type) : null,
+  return row({
+    href: link(to), name: marked(hit.snippet, hit.offsets), id: hit.id, props: { 'data-hit': hit.id },
+    facts: [kindMark(hit.kind), commas(hit.role ? untrusted(hit.role) : null, hit.type && hit.type !== hit.role ? untrusted(hit.type) : null,
       when(hit.created_at), hit.session_id ? ['session ', shortId(hit.session_id)] : null,
       hit.task_id ? ['task ', shortId(hit.task_id)] : null, hit.kind === 'card' ? shortId(hit.id) : null)],
   });
-  made.querySelector('.whole').replaceChildren(marked(hit.snippet, hit.offsets));
-  return made;
 }

@@ -1,7 +1,7 @@
 // search.js: what is found in a project by its words, newest first and page by page, and its filters.
-import { el, fill, foreign, notice } from './dom.js';
-import { paged } from './lists.js';
-import { entitle, go } from './place.js';
+import { el, fill, notice, untrusted } from './dom.js';
+import { filterFields, filterValues, paged } from './lists.js';
+import { go, setTitle } from './place.js';
 import { hitRow } from './rows.js';
 
 const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
@@ -17,13 +17,10 @@ function kindChips(here) {
 
 function filterForm(here) {
   const isGiven = FIELDS.some(([name]) => here.query[name]);
-  const form = el('form', { class: 'filters' }, FIELDS.map(([name, label, hint]) => el('label', {}, label, el('input', {
-    name, value: here.query[name] ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false',
-  }))), el('button', {}, 'Filter'));
+  const form = el('form', { class: 'filters' }, filterFields(FIELDS, here.query), el('button', {}, 'Filter'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const given = Object.fromEntries(FIELDS.map(([name]) => [name, form.elements[name].value.trim()]));
-    go({ ...here, query: { ...here.query, ...given } });
+    go({ ...here, query: { ...here.query, ...filterValues(FIELDS, form) } });
   });
   return el('details', { open: isGiven }, el('summary', {}, 'Filters'), form);
 }
@@ -32,9 +29,9 @@ function filterForm(here) {
 export async function showSearch(main, api, here) {
   const { q = '', card, entry, ...filters } = here.query;
   const list = el('div', { class: 'rows' });
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', foreign(q)] : null)), kindChips(here),
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', untrusted(q)] : null)), kindChips(here),
     filterForm(here), list);
-  entitle(`Search: ${q}`);
+  setTitle(`Search: ${q}`);
   if (q.trim() === '') {
     fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
       'in cards, entries of sessions and messages of tasks.'));

@@ -1,7 +1,6 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
 // labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
-import { token } from './api.js';
-import { copyButton, count, el, fill, foreign, namedLink, notice, sentence, shortId } from './dom.js';
+import { copyButton, count, el, fill, namedLink, notice, sentence, shortId, untrusted } from './dom.js';
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
 import { showContext } from './context.js';
@@ -9,7 +8,7 @@ import { commandOf } from './curl.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
-import { entitle, go, link } from './place.js';
+import { go, link, setTitle } from './place.js';
 import { hitRow, sessionRow } from './rows.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -148,7 +147,7 @@ function numbersOf(nodes, turns) {
 }
 
 /** Scrolls now, and again once the rows that are then in sight have their height. */
-function settled(scroll) {
+function scrollTwice(scroll) {
   scroll();
   requestAnimationFrame(scroll);
 }
@@ -174,17 +173,17 @@ class Tree {
     Object.assign(this, { part, turns, place, node: el('div', { class: 'tree' }) });
   }
 
-  async draw(way) {
-    await this.part[way]();
+  async load(direction) {
+    await this.part[direction]();
     this.paint();
   }
 
-  async #press({ target: button }, way) {
+  async #press({ target: button }, direction) {
     if (this.#isLoading) return;
     this.#isLoading = true;
     this.node.querySelector('.notice')?.remove();
     try {
-      await this.draw(way);
+      await this.load(direction);
     } catch (error) {
       if (error.name !== 'AbortError') button.before(trouble(error));
     }
@@ -212,8 +211,8 @@ class Tree {
     const { part, node } = this;
     const seen = [...node.querySelectorAll('.entry')].find((one) => one.getBoundingClientRect().bottom > 0);
     const before = seen?.getBoundingClientRect().top;
-    const more = (way, words) => el('button', {
-      type: 'button', class: 'wide', onclick: (event) => this.#press(event, way),
+    const more = (direction, words) => el('button', {
+      type: 'button', class: 'wide', onclick: (event) => this.#press(event, direction),
     }, words);
     const numbers = numbersOf(part.nodes, this.turns);
     this.#rows = new Map(foldedRows(rowsOf(part.nodes), this.#folded)
@@ -223,11 +222,11 @@ class Tree {
       part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
       part.next ? more('later', 'Later entries') : null].filter((one) => one !== null));
     const after = seen && node.querySelector(`[data-entry="${CSS.escape(seen.dataset.entry)}"]`);
-    if (after) settled(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
+    if (after) scrollTwice(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
   }
 }
 
-/** The turn of the entry that is looked for, and the keys that step from there. */
+/** Makes the arrow keys go to the previous and the next turn. */
 function stepThroughTurns(turns, current, here) {
   const to = async (turn) => {
     if (turn > 0 && await turns.find(turn)) go({ ...here, query: { turn } });
@@ -254,10 +253,10 @@ async function showTree(body, api, here, session, turns) {
     stepThroughTurns(turns, at, here);
   };
   fill(body, controls, tree.node);
-  await tree.draw('later');
+  await tree.load('later');
   show();
   const marked = tree.node.querySelector('[aria-current]');
-  if (marked) settled(() => marked.scrollIntoView({ block: 'center' }));
+  if (marked) scrollTwice(() => marked.scrollIntoView({ block: 'center' }));
   if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
   await turns.reach(api, here.id, sought);
   show();
@@ -275,9 +274,8 @@ async function showFound(body, api, here) {
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
-/** What a session is called: its name, else the first message of a user on the path to the head. */
-async function nameOf(session, turns) {
-  await turns.until(() => true);
+/** The name of a session, else the beginning of the first message of a user; its turns must have their first page. */
+function nameOf(session, turns) {
   return session.name ?? sentence(turns.all[0]?.preview?.text);
 }
 
@@ -289,9 +287,10 @@ export async function showSession(main, api, here) {
   try {
     const turns = new Turns(api, here.id);
     const { data: session } = await api.session(here.id);
-    const name = await nameOf(session, turns);
-    entitle(name || here.id);
-    fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? foreign(name) : foreign(here.id, { class: 'id' })),
+    await turns.readFirst();
+    const name = nameOf(session, turns);
+    setTitle(name || here.id);
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? untrusted(name) : untrusted(here.id, { class: 'id' })),
       facts(session, here), tools(here)), body);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
@@ -310,14 +309,15 @@ export async function showSessionContext(main, api, here) {
   const missing = ['No such entry', 'The session or the entry is not there.', leaf ?? here.id];
   const wanted = (query) => ({ ...query, leaf, compare });
   try {
-    const [name, said] = await Promise.all([nameOf((await api.session(here.id)).data, new Turns(api, here.id)),
-      leaf ? api.entry(here.id, leaf) : null]);
-    entitle('What a model gets', name || here.id);
+    const turns = new Turns(api, here.id);
+    const [{ data }, said] = await Promise.all([api.session(here.id), leaf ? api.entry(here.id, leaf) : null, turns.readFirst()]);
+    const name = nameOf(data, turns);
+    setTitle('What a model gets', name || here.id);
     await showContext(main, here, {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
         leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
       load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
-      command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query)), { hasToken: token.get() !== '' }),
+      command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query))),
     });
   } catch (error) {
     if (error.name !== 'AbortError') fill(main, trouble(error, missing));

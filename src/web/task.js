@@ -1,16 +1,17 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // turn by turn, when, and what it took; and while it runs what is being said now.
-import { add, copyButton, count, el, fill, foreign, namedLink, notice, sentence, shown } from './dom.js';
+import { add, copyButton, count, el, fill, namedLink, notice, sentence, untrusted, visible } from './dom.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
-import { entitle, go, link, revise } from './place.js';
+import { go, link, replaceAddress, setTitle } from './place.js';
 import { taskRow } from './rows.js';
 import { cancelButton, sendButton } from './task_actions.js';
 import { statusNodes, statusOf } from './task_status.js';
-import { callItem, liveItem, messageItem, moment, spent, turnHead } from './task_steps.js';
+import { callItem, liveItem, messageItem, spent, turnHead } from './task_steps.js';
 import { Story, sums } from './task_story.js';
-import { duration } from './time.js';
+import { duration, whenMs } from './time.js';
 import { trouble } from './trouble.js';
+import { turnForm } from './turns.js';
 import { drawWaterfall } from './waterfall.js';
 
 const PAGE = 50; // tasks
@@ -63,13 +64,15 @@ export async function listTasks(main, api, here) {
 
 class TaskPage {
   constructor(main, api, here, task) {
-    Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), from: 0 });
-    this.wanted = { turn: Number(here.query.turn), id: here.query.at }; // the step to go to, once it is loaded
+    Object.assign(this, { main, api, here, task, story: new Story(task), subtasks: [], drawn: new Map(), pageStart: 0 });
+    // The address names a step: `wanted`. Once the step is loaded, it is the `target`: its page is drawn, and it gets
+    // the focus. Then `wanted` is empty, and `current` is the number of the turn from which the arrow keys step.
+    this.wanted = { turn: Number(here.query.turn), id: here.query.at };
     this.follows = task.completionStatus === undefined && !this.wanted.turn && !this.wanted.id;
     this.title = el('span', {});
     this.status = el('span', { role: 'status' });
     this.spent = el('span', {});
-    this.parts = el('div', {});
+    this.subtaskList = el('div', {});
     this.bars = el('div', { class: 'bars' });
     this.controls = el('div', { class: 'controls' });
     this.list = el('div', { class: 'cards' });
@@ -84,19 +87,19 @@ class TaskPage {
   drawFrame() {
     const { task, here } = this;
     const box = (id, words) => (id ? [el('a', { href: link({ project: here.project, view: 'box', id }) }, words), ' · '] : null);
-    fill(this.title, foreign(sentence(goalOf(task))));
+    fill(this.title, untrusted(sentence(goalOf(task))));
     if (task.parentTaskId)
-      this.parent = el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }));
+      this.parent = el('a', { href: at(here, task.parentTaskId) }, untrusted(task.parentTaskId, { class: 'id' }));
     fill(this.main, el('header', { class: 'box-head' },
       el('h1', {}, el('span', { class: 'faint' }, 'Task '), this.title),
       el('p', { class: 'facts' }, this.status),
       el('p', { class: 'facts' }, this.spent),
-      el('p', { class: 'facts' }, 'made ', moment(task.createdAt), ' · ', task.router
+      el('p', { class: 'facts' }, 'made ', whenMs(task.createdAt), ' · ', task.router
         ? [el('span', { class: 'badge' }, 'router'), 'waits for the next message after an answer · '] : null,
       box(task.boxId, 'its box'), box(task.contextBoxId, 'its context box'),
-      foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
+      untrusted(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
       this.parent ? el('p', { class: 'facts', 'data-parent': true }, 'A subtask of ', this.parent) : null,
-      this.parts, this.controls),
+      this.subtaskList, this.controls),
     el('details', { class: 'waterfall', open: true }, el('summary', {}, 'Waterfall: when each turn and call took place'), this.bars),
     this.pagers[0], this.list, this.live, this.pagers[1], this.end);
   }
@@ -123,7 +126,7 @@ class TaskPage {
       this.api.tasks({ parentTaskId: this.here.id }, PAGE, 0)]);
     if (task) this.task = this.story.task = task;
     this.subtasks = tasks;
-    fill(this.parts, tasks.length === 0 ? null : el('div', { class: 'facts', 'data-subtasks': true }, el('p', {}, 'Its subtasks:'),
+    fill(this.subtaskList, tasks.length === 0 ? null : el('div', { class: 'facts', 'data-subtasks': true }, el('p', {}, 'Its subtasks:'),
       tasks.map((one) => taskRow(one, this.here)), total > tasks.length ? `and ${total - tasks.length} more` : null));
     this.drawStatus();
     this.drawBars();
@@ -160,13 +163,13 @@ class TaskPage {
     const { story } = this;
     if (story.goal !== null && !this.named) {
       this.named = true;
-      fill(this.title, foreign(sentence(story.goal)));
-      entitle(sentence(story.goal));
+      fill(this.title, untrusted(sentence(story.goal)));
+      setTitle(sentence(story.goal));
     }
     const wanted = story.find(this.wanted);
     this.target = wanted ?? this.target;
-    if (this.target) this.from = this.pageOf(this.target);
-    else if (this.follows) this.from = this.lastPage();
+    if (this.target) this.pageStart = this.pageStartOf(this.target);
+    else if (this.follows) this.pageStart = this.lastPageStart();
     const isFilled = this.drawSteps();
     this.drawLive();
     this.drawPagers();
@@ -176,23 +179,23 @@ class TaskPage {
     if (wanted || (isFilled && this.target && document.activeElement === document.body)) this.goTo(this.target);
   }
 
-  pageOf(one) {
-    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPage());
+  pageStartOf(one) {
+    return Math.min(Math.floor(one.number / HALF) * HALF, this.lastPageStart());
   }
 
-  lastPage() {
+  lastPageStart() {
     return Math.max(0, Math.floor(this.story.items.length / HALF) * HALF - HALF);
   }
 
   /** Draws the steps of the page that are new or have changed. Returns whether it drew all of them. */
   drawSteps() {
-    const page = this.story.items.slice(this.from, this.from + STEPS);
-    const shown = `${this.from} ${this.story.order}`;
-    const isFilled = this.shown !== shown;
+    const page = this.story.items.slice(this.pageStart, this.pageStart + STEPS);
+    const wantedPage = `${this.pageStart} ${this.story.order}`;
+    const isFilled = this.drawnPage !== wantedPage;
     if (isFilled) {
       this.drawn.clear();
       fill(this.list);
-      this.shown = shown;
+      this.drawnPage = wantedPage;
     }
     for (const one of page) {
       const before = this.drawn.get(one);
@@ -208,11 +211,11 @@ class TaskPage {
 
   drawLive() {
     const { live, items } = this.story;
-    const isLast = this.from + STEPS >= items.length;
+    const isLast = this.pageStart + STEPS >= items.length;
     const [before] = this.live.children;
     if (!live || !isLast) fill(this.live);
     else if (before?.dataset.message === live.id && this.said?.length <= live.text.length)
-      add(before.querySelector('.text'), shown(live.text.slice(this.said.length)));
+      add(before.querySelector('.text'), visible(live.text.slice(this.said.length)));
     else fill(this.live, liveItem(live));
     this.said = live?.text;
   }
@@ -221,30 +224,24 @@ class TaskPage {
     const total = this.story.items.length;
     const to = (from) => {
       this.follows = from + STEPS >= total && this.story.ended === null;
-      this.from = from;
+      this.pageStart = from;
       this.wanted = {};
       this.target = undefined;
       this.draw();
       this.list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
-    const last = this.lastPage();
-    const state = `${total} ${this.from}`;
-    if (total <= STEPS || this.paged === state) return;
-    this.paged = state;
+    const last = this.lastPageStart();
+    const state = `${total} ${this.pageStart}`;
+    if (total <= STEPS || this.pagerState === state) return;
+    this.pagerState = state;
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
-      const turn = el('input', { type: 'number', min: '1', max: String(this.story.answers.length),
-        'aria-label': 'go to turn', placeholder: 'turn' });
-      const form = el('form', {}, turn, ' ', el('button', {}, 'Go'));
-      form.addEventListener('submit', (event) => {
-        event.preventDefault();
-        this.choose(Number(turn.value));
-      });
-      const [first, end, all] = [this.from + 1, Math.min(total, this.from + STEPS), total].map((one) => one.toLocaleString('en'));
-      fill(pager, button('First', 0, this.from > 0), button('Earlier', Math.max(0, this.from - STEPS), this.from > 0),
+      const form = turnForm({ last: this.story.answers.length }, (turn) => this.choose(turn));
+      const [first, end, all] = [this.pageStart + 1, Math.min(total, this.pageStart + STEPS), total].map((one) => one.toLocaleString('en'));
+      fill(pager, button('First', 0, this.pageStart > 0), button('Earlier', Math.max(0, this.pageStart - STEPS), this.pageStart > 0),
         el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
-        button('Later', Math.min(last, this.from + STEPS), this.from < last), button('Last', last, this.from < last), form);
+        button('Later', Math.min(last, this.pageStart + STEPS), this.pageStart < last), button('Last', last, this.pageStart < last), form);
     }
   }
 
@@ -259,25 +256,19 @@ class TaskPage {
   // --- the waterfall ---
 
   drawBars() {
-    const rows = this.story.items.slice(this.from, this.from + STEPS).flatMap((one) => this.rowsOf(one));
+    const rows = this.story.items.slice(this.pageStart, this.pageStart + STEPS).flatMap((one) => this.rowsOf(one));
     this.bars.closest('details').hidden = rows.length === 0;
     if (rows.length > 0) drawWaterfall(this.bars, rows);
   }
 
   rowsOf(one) {
-    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.beginOf(one), to: one.at,
+    if (one.turn) return [{ name: `Turn ${one.turn.number}`, kind: 'model', from: this.story.beginOf(one, this.subtasks), to: one.at,
       title: 'from the step before to the answer of the model', open: () => this.choose(one.turn.number) }];
     if (one.kind !== 'call') return [];
     const call = { name: one.name, kind: 'call', from: one.at, to: one.to, level: 1, bad: one.status === 'failed',
       title: one.status, open: () => this.focusOn(this.drawn.get(one)?.node) };
     const part = this.subtasks.find(({ id }) => id === one.subtask);
     return part ? [call, this.rowOfSubtask(part)] : [call];
-  }
-
-  /** When a turn began at the latest: after the step before it, and after the subtasks that it waited for. */
-  beginOf(answer) {
-    const ends = this.subtasks.filter((one) => one.completionStatus !== undefined && one.updatedAt <= answer.at);
-    return Math.max(this.story.beginOf(answer), ...ends.map((one) => one.updatedAt));
   }
 
   rowOfSubtask(part) {
@@ -294,7 +285,7 @@ class TaskPage {
     const answer = this.story.answers[number - 1];
     if (!answer) return;
     this.here = { ...this.here, query: { ...this.here.query, turn: number } };
-    revise(this.here);
+    replaceAddress(this.here);
     this.wanted = { turn: number };
     this.follows = false;
     this.draw();
@@ -357,7 +348,7 @@ export async function showTask(main, api, here) {
     const { data: { task } } = await api.task(here.id);
     if (!task) {
       fill(main, notice('No such task', 'There is none with this id in this project.',
-        el('p', {}, foreign(here.id, { class: 'id' }))));
+        el('p', {}, untrusted(here.id, { class: 'id' }))));
       return;
     }
     const page = new TaskPage(main, api, here, task);

@@ -1,7 +1,8 @@
 // task_actions.js: what one can do with a task: send it a message, cancel it, and try a turn again in a
 // session.
-import { el, foreign, sentence } from './dom.js';
-import { ask, askToFork } from './fork.js';
+import { el, sentence, untrusted } from './dom.js';
+import { ask, askToFork } from './dialog.js';
+import { newId } from './id.js';
 
 /** Asks for a text, and does something with it. */
 function askFor({ label, rows = 5, ...words }, run) {
@@ -10,7 +11,7 @@ function askFor({ label, rows = 5, ...words }, run) {
 }
 
 /** An ability that says in its output whether it worked. */
-async function done(answer) {
+async function requireSuccess(answer) {
   const { data } = await answer;
   if (!data.success) throw new Error(data.error ?? 'it did not work');
 }
@@ -20,7 +21,7 @@ export function sendButton(api, task, then) {
     title: 'Send a message', label: 'Message', yes: 'Send',
     text: 'The task gets it as a message of the user, and a worker answers it.',
   }, async (message) => {
-    await done(api.sendToTask(task.id, message));
+    await requireSuccess(api.sendToTask(task.id, message));
     then();
   }) }, 'Send a message');
 }
@@ -30,7 +31,7 @@ export function cancelButton(api, task, then) {
     title: 'Cancel this task', label: 'Reason', yes: 'Cancel the task', rows: 2,
     text: 'Its unfinished calls fail, its worker stops, and it can\'t be resumed.',
   }, async (reason) => {
-    await done(api.cancelTask(task.id, reason));
+    await requireSuccess(api.cancelTask(task.id, reason));
     then();
   }) }, 'Cancel');
 }
@@ -75,7 +76,7 @@ function messagesBefore(story, answer) {
 }
 
 /** Where the context of a turn is read: {box, query}, or null if that is not known. */
-export function contextOf(task, { version, contextVersion }) {
+export function contextAddress(task, { version, contextVersion }) {
   if (!task.boxId || version === undefined) return null;
   return task.contextBoxId && contextVersion !== undefined
     ? { box: task.contextBoxId, query: { version: contextVersion, then: `${task.boxId}@${version}` } }
@@ -83,7 +84,7 @@ export function contextOf(task, { version, contextVersion }) {
 }
 
 async function makeSession(api, story, answer) {
-  const from = contextOf(story.task, answer.turn);
+  const from = contextAddress(story.task, answer.turn);
   const messages = from === null ? messagesBefore(story, answer) : (await api.boxContext(from.box, {
     at_version: from.query.version, then: from.query.then, format: 'openai',
   })).data.messages;
@@ -95,15 +96,6 @@ async function makeSession(api, story, answer) {
   return id;
 }
 
-/** A random UUID. crypto.randomUUID() is missing on pages without TLS. */
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
 export function retryButton(api, here, story, answer) {
   const { number } = answer.turn;
   return el('button', {
@@ -111,7 +103,7 @@ export function retryButton(api, here, story, answer) {
     onclick: () => askToFork({
       yes: 'Retry',
       title: `Retry turn ${number} in a session`,
-      text: ['A new session in the project ', foreign(here.project), ` gets the messages that the model got at turn ${number},`,
+      text: ['A new session in the project ', untrusted(here.project), ` gets the messages that the model got at turn ${number},`,
         ' without its answer. Go on from there. The task stays as it is.'],
     }, async () => ({ project: here.project, view: 'session', id: await makeSession(api, story, answer) })),
   }, 'Retry in a session');

@@ -1,5 +1,5 @@
 // task_status.js: what a task is doing, or how it ended, in words. Knows no page.
-import { foreign } from './dom.js';
+import { untrusted } from './dom.js';
 
 const GOOD = new Set(['success', 'completed']);
 
@@ -12,7 +12,7 @@ export function statusOf(task, { subtasks = null, calls = [] } = {}) {
     return { words: word, kind: GOOD.has(word) ? 'good' : 'bad', reason };
   }
   if (state === 'running' && wakeAt < Date.now())
-    return { words: 'waiting for a worker', kind: 'warn', reason: `${task.leaseOwner ?? 'its worker'} has lost it` };
+    return { words: 'waiting for a worker', kind: 'warn', reason: `${task.leaseOwner ?? 'its worker'} has lost its lease` };
   if (state === 'running')
     return { words: calls.length > 0 ? 'waiting for a call' : 'in progress', kind: '', reason: calls.join(', ') };
   if (wakeAt !== undefined) return { words: 'waiting for a worker', kind: 'warn' };
@@ -23,6 +23,6 @@ export function statusOf(task, { subtasks = null, calls = [] } = {}) {
 /** The status as nodes: a badge, then the reason if there is one. */
 export function statusNodes(task, known) {
   const { words, kind, reason } = statusOf(task, known);
-  return [foreign(words, { class: `badge ${kind}`, 'data-status': words }),
-    reason ? [' ', foreign(reason, { class: kind === 'bad' ? 'failure' : null })] : null];
+  return [untrusted(words, { class: `badge ${kind}`, 'data-status': words }),
+    reason ? [' ', untrusted(reason, { class: kind === 'bad' ? 'failure' : null })] : null];
 }

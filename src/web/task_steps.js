@@ -1,28 +1,23 @@
 // task_steps.js: the steps of a task as one reads them: messages, calls with their arguments and results,
 // and the head of a turn with what it took.
-import { add, count, el, foreign, shortId, shown } from './dom.js';
+import { add, count, el, shortId, untrusted, visible } from './dom.js';
 import { elsewhere } from './elsewhere.js';
-import { jsonOrText } from './content.js';
+import { jsonOrText, roleClass } from './content.js';
 import { prose } from './markdown.js';
 import { link } from './place.js';
-import { contextOf, retryButton } from './task_actions.js';
+import { contextAddress, retryButton } from './task_actions.js';
 import { isOpen } from './task_story.js';
-import { duration, when } from './time.js';
+import { duration, whenMs } from './time.js';
 
-const ROLES = new Set(['system', 'user', 'assistant']);
-
-/** A time of the ledger, in milliseconds. */
-export const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
-
-function item(kind, head, body, props) {
-  return el('article', { class: `card role-${kind}`, ...props },
+function item(role, head, body, props) {
+  return el('article', { class: `card ${roleClass(role)}`, ...props },
     el('header', {}, head), el('div', { class: 'content' }, body));
 }
 
 export function messageItem({ id, role, text, at: time }, here) {
   const card = link({ ...here, query: { ...here.query, card: id } });
-  const made = item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
-    el('span', { class: 'space' }), moment(time)], prose(text), { 'data-message': id });
+  const made = item(role, [el('span', { class: 'role' }, untrusted(role)),
+    el('span', { class: 'space' }), whenMs(time)], prose(text), { 'data-message': id });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
     elsewhere(text, here.project)));
   return made;
@@ -32,11 +27,11 @@ const labelled = (label, text) => [el('dt', {}, label), el('dd', {}, text ? json
 
 export function callItem(call, here) {
   const { id, name, status, parameters, details, at, to, subtask } = call;
-  return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, foreign(name)),
-    foreign(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
+  return item('tool', [el('span', { class: 'role' }, 'call'), el('span', { class: 'tool' }, untrusted(name)),
+    untrusted(status, { class: `badge ${status === 'completed' ? 'good' : isOpen(call) ? '' : 'bad'}`, 'data-status': status }),
     to === null ? null : el('span', {}, duration(to - at)),
     subtask ? el('a', { href: link({ project: here.project, view: 'task', id: subtask }), 'data-do': 'subtask' }, 'its task') : null,
-    el('span', { class: 'space' }), moment(at)],
+    el('span', { class: 'space' }), whenMs(at)],
   el('dl', { class: 'fields labelled' }, labelled('Arguments', parameters),
     isOpen(call) ? null : labelled(status === 'failed' ? 'Error' : 'Result', details)), { 'data-call': id });
 }
@@ -44,7 +39,7 @@ export function callItem(call, here) {
 /** A message while it is said. */
 export function liveItem({ id, text }) {
   return item('assistant', [el('span', { class: 'role' }, 'assistant'),
-    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, shown(text)),
+    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, visible(text)),
   { 'data-message': id, 'data-live': true });
 }
 
@@ -57,12 +52,12 @@ export function spent({ input, output, tokens, cost }, models) {
   known.push(cost === undefined ? null : money(cost));
   const texts = known.filter(Boolean);
   const names = [...models];
-  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', foreign(name)])] : null];
+  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', untrusted(name)])] : null];
 }
 
 export function turnHead(answer, story, api, here) {
   const { turn } = answer;
-  const context = contextOf(story.task, turn);
+  const context = contextAddress(story.task, turn);
   return el('div', { class: 'turn-head', 'data-turn': turn.number, tabindex: '-1' }, el('h3', {}, `Turn ${turn.number}`),
     el('span', { class: 'faint' }, spent(turn, turn.model ? [turn.model] : [])), el('span', { class: 'space' }),
     context ? el('a', { 'data-do': 'context', href: link({ project: here.project, view: 'context', id: context.box, query: context.query }) },

@@ -94,7 +94,7 @@ export class Story {
     let call = this.#calls.get(data.callId);
     if (!call) {
       const created = number(data.createdAt) ?? 0;
-      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'of something that is gone',
+      call = { kind: 'call', id: data.callId, name: data.abilityName ?? 'unknown ability',
         at: created < this.task.createdAt ? data.timestamp : created, to: null, parameters: data.parameters, details: null, changes: 0 };
       this.#calls.set(data.callId, call);
       this.#place(call);
@@ -118,10 +118,12 @@ export class Story {
     for (; at < this.items.length; at++) this.items[at].number = at;
   }
 
-  /** When the work on an answer began at the earliest: when the steps before it had ended. */
-  beginOf({ number: place, at }) {
-    const before = this.items.slice(Math.max(0, place - LOOK_BACK), place).map((one) => one.to ?? one.at);
-    return Math.max(this.task.createdAt, ...before.filter((time) => time <= at));
+  /** The time at which the work on an answer began: the latest time before the answer at which one of the
+   * steps before it, or one of these subtasks, had ended. */
+  beginOf({ number: index, at }, subtasks) {
+    const steps = this.items.slice(Math.max(0, index - LOOK_BACK), index).map((one) => one.to ?? one.at);
+    const ends = subtasks.filter((one) => one.completionStatus !== undefined).map((one) => one.updatedAt);
+    return Math.max(this.task.createdAt, ...[...steps, ...ends].filter((time) => time <= at));
   }
 
   on_task_complete(data) {

@@ -32,3 +32,6 @@ export function when(text) {
   const exact = new Date(then).toISOString().replace('T', ' ').replace(/\.000Z$|Z$/, ' UTC');
   return el('time', { datetime: new Date(then).toISOString(), title: exact }, age(then));
 }
+
+/** The same for a time of the ledger, in milliseconds; null for a number that is no time. */
+export const whenMs = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);

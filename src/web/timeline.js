@@ -1,18 +1,16 @@
 // timeline.js: the slider over the versions of a box and of its parents, with a mark for each version
-// around the present one, and the turns as a list. Knows the history, and no page.
-import { cardText } from './card.js';
-import { count, el, fill, foreign, sentence, shortId } from './dom.js';
+// around the present one, and the turns as a list. Knows the history, and of the page only
+// {show, refresh, buttons}.
+import { agentTurnOf, cardText, roleOf } from './card.js';
+import { count, el, fill, sentence, shortId, untrusted } from './dom.js';
 import { when } from './time.js';
 
 const MARKS = 120; // versions that have a mark: those around the present one
 const WORDS = { append: 'appended', create: 'created with', fork: 'forked with', replace: 'replaced by', seal: 'sealed with' };
 
-const turnOf = (card) => (typeof card?.metadata?.agent_turn_id === 'string' ? card.metadata.agent_turn_id : null);
-
 /** What a card says, after who says it. */
 function saidBy(card) {
-  const role = typeof card.metadata?.role === 'string' ? card.metadata.role : card.type;
-  return `${role}: ${sentence(cardText(card), 90) || card.card_id}`;
+  return `${roleOf(card) || card.type}: ${sentence(cardText(card), 90) || card.card_id}`;
 }
 
 export class Timeline {
@@ -63,18 +61,18 @@ export class Timeline {
   say() {
     const { versions, version } = this.history.at(this.position);
     const { own } = this.history;
-    const entry = versions.loaded(version);
+    const entry = versions.loadedEntry(version);
     const isNow = this.position === this.history.length;
     const card = versions.newestCard(version) ?? this.newest ?? null;
-    const turn = turnOf(card);
+    const turn = agentTurnOf(card);
     const parents = this.history.length - own.newest;
     fill(this.said, el('strong', {}, `Version ${version} of ${versions.newest}`), isNow ? ' (now)' : null,
       versions === own ? null : [' ', el('span', { class: 'badge', 'data-fact': 'parent' }, 'of the parent ', shortId(versions.id))],
       entry ? [`: ${WORDS[entry.op] ?? entry.op} ${count(entry.op === 'seal' ? entry.length : entry.added, 'card')}, `, when(entry.at)]
         : ': the log no longer says how it came about',
       versions === own && parents > 0 ? `, after ${count(parents, 'version')} of its parents` : null);
-    fill(this.newestSaid, card ? [turn === null ? null : [el('strong', { 'data-fact': 'turn' }, foreign(turn)), ' · '],
-      foreign(saidBy(card))] : null);
+    fill(this.newestSaid, card ? [turn === null ? null : [el('strong', { 'data-fact': 'turn' }, untrusted(turn)), ' · '],
+      untrusted(saidBy(card))] : null);
   }
 
   // --- the marks and the turns ---
@@ -85,12 +83,17 @@ export class Timeline {
     return [from, Math.min(this.history.length, from + MARKS - 1)];
   }
 
-  each(act) {
+  /** The versions that have marks, with the agent turn of each; `begins`: it is the first of its turn. */
+  versionsInRange() {
     const [from, to] = this.range();
     const all = [];
+    let last = null;
     for (let position = from; position <= to; position++) {
       const { versions, version } = this.history.at(position);
-      all.push(act({ position, versions, version, entry: versions.loaded(version), card: versions.newestCard(version) }));
+      const card = versions.newestCard(version);
+      const turn = agentTurnOf(card);
+      all.push({ position, versions, version, entry: versions.loadedEntry(version), card, turn, begins: turn !== null && turn !== last });
+      last = turn ?? last;
     }
     return all;
   }
@@ -98,19 +101,13 @@ export class Timeline {
   drawStrip() {
     const [from, to] = this.range();
     if (from === to) return fill(this.strip);
-    let last = null;
-    return fill(this.strip, this.each(({ position, versions, version, entry, card }) => {
-      const turn = turnOf(card);
-      const begins = turn !== null && turn !== last;
-      last = turn ?? last;
-      return el('span', {
-        class: `mark ${entry?.op ?? ''}${position === this.position ? ' current' : ''}` +
-          `${position > this.position ? ' later' : ''}${versions === this.history.own ? '' : ' parent'}${begins ? ' begins' : ''}`,
-        title: `version ${version}${versions === this.history.own ? '' : ' of the parent'}: ${entry?.op ?? ''}` +
-          `${turn === null ? '' : `, ${turn}`}${card ? `, ${saidBy(card)}` : ''}`,
-        onclick: () => this.page.show(position),
-      });
-    }));
+    return fill(this.strip, this.versionsInRange().map(({ position, versions, version, entry, card, turn, begins }) => el('span', {
+      class: `mark ${entry?.op ?? ''}${position === this.position ? ' current' : ''}` +
+        `${position > this.position ? ' later' : ''}${versions === this.history.own ? '' : ' parent'}${begins ? ' begins' : ''}`,
+      title: `version ${version}${versions === this.history.own ? '' : ' of the parent'}: ${entry?.op ?? ''}` +
+        `${turn === null ? '' : `, ${turn}`}${card ? `, ${saidBy(card)}` : ''}`,
+      onclick: () => this.page.show(position),
+    })));
   }
 
   /** Loads the cards of the marks, and says with them what the versions are. */
@@ -132,11 +129,7 @@ export class Timeline {
   }
 
   drawTurns() {
-    let last = null;
-    const options = this.each(({ position, versions, version, card }) => {
-      const turn = turnOf(card);
-      const begins = turn !== null && turn !== last;
-      last = turn ?? last;
+    const options = this.versionsInRange().map(({ position, versions, version, card, turn, begins }) => {
       if (turn !== null && !begins && position !== this.position) return null;
       return el('option', { value: position, selected: position === this.position },
         `${turn === null ? '' : `${turn} · `}v${version}${versions === this.history.own ? '' : ' of the parent'}` +

@@ -1,5 +1,5 @@
 // trouble.js: what is said when a request did not work, and what one can do about it.
-import { el, foreign, notice } from './dom.js';
+import { el, notice, untrusted } from './dom.js';
 
 function askForToken() {
   document.getElementById('token-button').click();
@@ -16,8 +16,8 @@ export function trouble(error, missing) {
     return notice('The token is not good for this', error.message, tokenButton());
   if (error.status === 404 && missing) {
     const [title, text, id] = missing;
-    return notice(title, text, el('p', {}, foreign(id, { class: 'id' })));
+    return notice(title, text, el('p', {}, untrusted(id, { class: 'id' })));
   }
-  return notice('This did not work', null, el('p', { role: 'alert' }, foreign(error.message)),
-    error.hint ? el('p', {}, foreign(error.hint)) : null);
+  return notice('This did not work', null, el('p', { role: 'alert' }, untrusted(error.message)),
+    error.hint ? el('p', {}, untrusted(error.hint)) : null);
 }

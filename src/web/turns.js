@@ -1,6 +1,6 @@
 // turns.js: the turns of a session: a turn begins with a message of the user, and its number is how many of
 // these the path from the root has. Paths are read from their beginning, by pages, as far as somebody looks.
-import { el, fill, line } from './dom.js';
+import { el, fill, oneLine } from './dom.js';
 import { go } from './place.js';
 
 const FIRST = 150; // entries of a path that are asked for first
@@ -38,6 +38,16 @@ export class Turns {
     this.#next = next;
   }
 
+  /** Reads the first page of the path. */
+  async readFirst() {
+    await this.until(() => true);
+  }
+
+  /** Reads the whole path. */
+  async readAll() {
+    await this.until(() => false);
+  }
+
   /** Reads the beginning, and on until `isEnough` says so, or to the end. */
   async until(isEnough) {
     while (!this.isWhole && (this.#next === 0 || !isEnough())) {
@@ -51,7 +61,7 @@ export class Turns {
     await this.until(() => Number(this.#next) > depth);
     if (this.numbers.has(id)) return;
     const own = new Turns(api, session, id);
-    await own.until(() => false);
+    await own.readAll();
     for (const [entry, number] of own.numbers) this.numbers.set(entry, number);
   }
 
@@ -62,24 +72,28 @@ export class Turns {
   }
 }
 
+/** A form for the number of a turn, after the nodes `before`. `last`: the highest number, if that is known. */
+export function turnForm({ last, before = null }, choose) {
+  const field = el('input', {
+    type: 'number', min: 1, max: last, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
+  });
+  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), before, field, el('button', {}, 'Go'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (field.value) choose(Number(field.value));
+  });
+  return form;
+}
+
 /** The links to the turns and the field for a number, at the turn `current`. */
 export function turnControls(turns, current, here) {
   const to = (turn) => go({ ...here, query: { turn } });
-  const field = el('input', {
-    type: 'number', min: 1, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
-    max: turns.isWhole ? turns.all.length : null,
-  });
   const links = el('span', { class: 'turn-links' });
   const from = Math.max(0, Math.min(current - SHOWN / 2, turns.all.length - SHOWN));
   fill(links, turns.all.slice(from, from + SHOWN).map((node, at) => el('button', {
     type: 'button', 'data-turn': from + at + 1, 'aria-current': from + at + 1 === current ? 'step' : null,
     'aria-label': `turn ${from + at + 1}`,
-    title: line(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
+    title: oneLine(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
   }, from + at + 1)), turns.isWhole && from + SHOWN >= turns.all.length ? null : el('span', { class: 'faint' }, '…'));
-  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), links, field, el('button', {}, 'Go'));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (field.value) to(field.value);
-  });
-  return form;
+  return turnForm({ last: turns.isWhole ? turns.all.length : null, before: links }, to);
 }

@@ -31,8 +31,8 @@ export class Versions {
     this.oldest = Math.min(this.oldest, ...data.log.map((entry) => entry.version));
   }
 
-  /** What the log says of one version, without the page around it. */
-  async one(version) {
+  /** The log entry of a version, without the page around it; undefined: the log no longer has it. */
+  async fetchEntry(version) {
     if (!this.#entries.has(version)) {
       const { data } = await this.#api.log(this.id, version + 1, 1);
       if (data.log[0]?.version !== version) return undefined;
@@ -41,14 +41,14 @@ export class Versions {
     return this.#entries.get(version);
   }
 
-  /** Facts of the box itself: parent_ids, sealed, and others, with the ids of its first cards only. */
-  async facts(first = 0) {
-    return (await this.#api.box(this.id, { at_length: first })).data;
+  /** The box with its first `idCount` card ids. */
+  async box(idCount = 0) {
+    return (await this.#api.box(this.id, { at_length: idCount })).data;
   }
 
   /** The last cards of a version, by their ids; missing ones are left out. */
   async lastIds(version, most) {
-    const { data } = await this.#api.tail(this.id, { at_version: version }, most);
+    const { data } = await this.#api.lastCards(this.id, { at_version: version }, most);
     return data.map((card) => card.card_id);
   }
 
@@ -67,19 +67,19 @@ export class Versions {
     await this.cards(ids);
   }
 
-  /** What the log says of a version; undefined if it does not. */
+  /** The log entry of a version, with the page around it; undefined: the log no longer has it. */
   async entry(version) {
     if (!this.#entries.has(version) && version >= 1 && version <= this.newest)
       await this.#page(version + 1);
     return this.#entries.get(version);
   }
 
-  /** What the log says of a version, if that is loaded. */
-  loaded(version) {
+  /** The log entry of a version; undefined: it is not loaded. */
+  loadedEntry(version) {
     return this.#entries.get(version);
   }
 
-  /** {ids, from, length, box}: the ids from place `from` on; `box` is null of a list that is loaded in part. */
+  /** {ids, from, length, box}: the ids from index `from` on; `box` is null of a list that is loaded in part. */
   async list(version) {
     if (!this.#lists.has(version)) this.#lists.set(version, await this.#load(version));
     return this.#lists.get(version);
@@ -99,7 +99,7 @@ export class Versions {
   /** The last cards of a long list; null if some are missing, since then nobody says where the
    * others stand. */
   async #end(version, length) {
-    const { data, headers } = await this.#api.tail(this.id, { at_version: version });
+    const { data, headers } = await this.#api.lastCards(this.id, { at_version: version });
     if (headers.get('Cardbox-Missing') !== '0') return null;
     for (const card of data) this.#cards.set(card.card_id, card);
     return { ids: data.map((card) => card.card_id), from: length - data.length, length, box: null };
@@ -117,23 +117,23 @@ export class Versions {
     return ids.map((id) => this.#cards.get(id));
   }
 
-  /** What a version changed: isNew(place) for places in its list, and the ids that went away, from
-   * the place `at` on. */
+  /** The change of a version: isNew(index) for indexes of its list, and the ids that were removed before the index
+   * `at`. `isUnknown`: a list is loaded in part, so that the two lists can't be compared. */
   async change(version) {
     const entry = await this.entry(version);
-    const none = { isNew: () => false, removed: [], at: Infinity };
+    const none = { isNew: () => false, removed: [], at: Infinity, isUnknown: false };
     if (!entry || version === 1 || entry.op === 'seal') return none;
     if (entry.op === 'append') {
       const from = entry.length - entry.added;
       return { isNew: (place) => place >= from, removed: [], at: from };
     }
     const [before, now] = [await this.list(version - 1), await this.list(version)];
-    return before.from > 0 || now.from > 0 ? none : compare(before.ids, now.ids);
+    return before.from > 0 || now.from > 0 ? { ...none, isUnknown: true } : compare(before.ids, now.ids);
   }
 
-  /** The version at which the card at this place was put there, by what is loaded of the log, if
-   * from there to `version` the box has only grown; else null. */
-  putThereBy(place, version) {
+  /** The version that added the card at an index, if the loaded log has it and cards were only appended
+   * from there to `version`; else null. */
+  addedAtVersion(place, version) {
     for (let at = version; at >= this.oldest; at--) {
       const entry = this.#entries.get(at);
       if (entry?.op === 'seal') continue;
@@ -143,7 +143,7 @@ export class Versions {
     return null;
   }
 
-  /** Whether the list of a version is a beginning of the present one, by what is loaded. */
+  /** True if the loaded log shows that cards were only appended since a version. */
   onlyGrewSince(version) {
     for (let at = this.newest; at > version; at--)
       if (!['append', 'seal'].includes(this.#entries.get(at)?.op)) return false;
@@ -152,7 +152,7 @@ export class Versions {
 }
 
 /** What is different between two lists. A card that only moved is not new. */
-export function compare(before, now) {
+function compare(before, now) {
   const left = new Map(); // id -> how often it stood in the list before
   for (const id of before) left.set(id, (left.get(id) ?? 0) + 1);
   const added = new Set();

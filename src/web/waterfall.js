@@ -1,6 +1,6 @@
 // waterfall.js: when each turn and call of a task took place: a row for each, with a bar on one axis of
 // time. What runs at the same time stands at the same place of the axis; what a call made stands below it.
-import { el, fill, foreign } from './dom.js';
+import { el, fill, untrusted } from './dom.js';
 import { duration } from './time.js';
 
 const TICKS = 5; // at most
@@ -33,14 +33,14 @@ function tickOf(span) {
   return 1000 * (STEPS_S.find((step) => step >= seconds) ?? Math.ceil(seconds / 86400) * 86400);
 }
 
-function shortly(ms) {
+function tickLabel(ms) {
   const [size, unit] = ms < 60_000 ? [1000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : ms < 86_400_000 ? [3_600_000, 'h'] : [86_400_000, 'd'];
   return `${Number((ms / size).toFixed(3))} ${unit}`;
 }
 
 function axis(span, tick) {
   return Array.from({ length: Math.floor(span / tick) + 1 }, (_, number) => {
-    const mark = el('span', {}, number === 0 ? '0' : shortly(number * tick));
+    const mark = el('span', {}, number === 0 ? '0' : tickLabel(number * tick));
     mark.style.left = `${100 * number * tick / span}%`;
     return mark;
   });
@@ -54,7 +54,7 @@ function barRow({ name, kind, from, to, level = 0, bad, title, open }, start, en
   bar.style.width = `${Math.max(0, 100 * (until - from) / (end - start))}%`;
   const took = `${to === null ? 'runs for ' : ''}${duration(Math.max(0, until - from))}`;
   const row = el('button', { type: 'button', class: 'bar-row', tabindex: '-1', title, onclick: open, 'data-bar': kind },
-    el('span', { class: 'bar-name' }, foreign(name)), el('span', { class: 'bar-track' }, bar),
+    el('span', { class: 'bar-name' }, untrusted(name)), el('span', { class: 'bar-track' }, bar),
     el('span', { class: 'bar-time' }, took), bad ? el('span', { class: 'hidden' }, ', failed') : null);
   row.style.setProperty('--level', Math.min(level, 4));
   return row;

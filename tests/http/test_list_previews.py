@@ -110,8 +110,20 @@ def test_sessions():
     assert found == {"none": (None, None), "named": (("user", "Why?"), ("assistant", "I look")),
                      "long": (("user", "the second"), ("user", "the second")), "late": (None, ("user", "late"))}, found
     last = next(one for one in listed("preview=true", "sessions")["sessions"] if one["session_id"] == "named")["last"]
-    assert last["tools"] == "read_log", last
+    assert last["tools"] == "read_log" and "failed" not in last, last
     assert not any("first" in one for one in listed("", "sessions")["sessions"])
+
+
+def test_failures():
+    """Only entries that report an error are marked, whatever the other texts say."""
+    post = lambda entries, dialect: send("POST", f"/sessions/failed-{dialect}/entries", {"create": {"dialect": dialect}, "entries": entries})
+    post([message("a", "user", "It prints (error) twice"), message("b", "assistant", "(error) is printed"),
+          {**message("c", "assistant", []), "message": {"role": "assistant", "content": [], "errorMessage": "overloaded"}},
+          {**message("d", "toolResult", "gone"), "message": {"role": "toolResult", "content": "gone", "isError": True}}], "pi")
+    post([{"type": "user", "content": "(error) "}, {"type": "tool_result", "toolCallId": "x", "output": "no", "success": False}], "plain")
+    entries = [one for dialect in ("pi", "plain") for one in server().get(
+        f"{ME}/sessions/failed-{dialect}/tree?preview=true").json()["entries"]]
+    assert [one["preview"].get("failed") for one in entries] == [None, None, True, True, None, True], entries
 
 
 if __name__ == "__main__":

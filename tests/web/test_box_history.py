@@ -203,6 +203,23 @@ def test_sealed():
     no_complaints(browser)
 
 
+def test_the_task_of_a_box():
+    """The box links to its task, with a badge for a router only."""
+    for is_router in (True, False):
+        made = send("POST", "abilities/task:spawn", {"goal": "answer", "router": is_router})["taskId"]
+        send("POST", "cards", {"cards": [{**text(f"task-{is_router}", "user", "answer"),
+                                          "metadata": {"role": "user", "task_id": made}}]})
+        browser = show(make_box(f"task-{is_router}"))
+        assert browser.wait("return document.querySelector('.facts a[href*=\"/task/\"]')?.hash").endswith(made)
+        browser.wait("return performance.getEntriesByType('resource').some((one) => one.name.endsWith('ldg:task:get')"
+                     " || one.name.endsWith('ldg%3Atask%3Aget'))")
+        if is_router:
+            browser.wait("return document.querySelector('[data-fact=router]')")
+        else:
+            assert not browser.texts("[data-fact=router]")
+        no_complaints(browser)
+
+
 def commands(browser):
     browser.run("document.querySelector('.commands').open = true")
     return browser.run("return [...document.querySelectorAll('.command pre')].map((one) => one.textContent)")

@@ -42,6 +42,9 @@ def put_work():
             {"id": "a", "type": "message", "message": said}, {"id": "b", "type": "message", "message": failed}]})):
         answer = server().request(method, f"/projects/demo/sessions/{path}", json.dumps(body), {"Content-Type": "application/json"})
         assert answer.status == 200, answer
+    answer = server().post("/projects/demo/sessions/quoted/entries", {
+        "create": {"dialect": "plain"}, "entries": [{"type": "user", "content": "Why does it print (error) twice?"}]})
+    assert answer.status == 200, answer
     task = ask("task:spawn", goal="Mend the backups. They are broken.", systemPrompt="You mend.")["taskId"]
     Postgres.shared().psql(dsn(), "UPDATE cardbox.tasks SET completion_status = 'failed: too often', wake_at = NULL"
                            f" WHERE task_id = '{task}'")
@@ -63,6 +66,8 @@ def test_overview():
     assert "failed" in shown and "too often" in shown, shown
     session = browser.texts("[data-session=unnamed]")[0]
     assert session.startswith("Why is it slow?\n") and "assistant: (error) overloaded" in session, session
+    assert browser.texts("[data-session=unnamed] .badge.bad") == ["error"]
+    assert browser.texts("[data-session=quoted] .last") == ["user: Why does it print (error) twice?"]
     kinds = browser.texts("[data-part='Newest work'] .kind")
     assert {"session", "task", "box"} == set(kinds), kinds
     asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)"

@@ -183,7 +183,7 @@ def test_what_it_waits_for():
     call(task, say(task, "I look."), f"{task}-c", "in_progress")
     becomes("waiting for a call read_log")
     set_lease(task, "w-1", -100)
-    becomes("waiting for a worker w-1 has lost it")
+    becomes("waiting for a worker w-1 has lost its lease")
     Postgres.shared().psql(dsn(), f"UPDATE cardbox.tasks SET lease_owner = NULL, wake_at = NULL WHERE task_id = '{task}'")
     becomes("waiting for a message")
     part = ask("task:spawn", goal="a part", parentTaskId=task)["taskId"]

@@ -14,6 +14,7 @@ typedef struct preview {
     slice tool;       /* name of the tool of the last call, as a JSON string */
     size_t calls;     /* number of consecutive calls of the tool `tool` so far */
     bool is_thinking; /* true: `text` contains only thinking so far */
+    bool failed;      /* true: the entry reports an error */
 } preview;
 
 /* --- contents --- */
@@ -96,6 +97,12 @@ static void add_content(preview *p, const session_entry *entry)
 
 /* --- entries --- */
 
+static void add_error(preview *p, const char *mark)
+{
+    buf_text(&p->text, mark);
+    p->failed = true;
+}
+
 static void add_assistant(preview *p, const session_entry *entry)
 {
     scan_value calls = scan_find(entry->value, "toolCalls"), call;
@@ -112,7 +119,7 @@ static void add_assistant(preview *p, const session_entry *entry)
         buf_text(&p->text, "(aborted)");
     } else if (error.kind == SCAN_STRING) {
         add_gap(&p->text, " ");
-        buf_text(&p->text, "(error) ");
+        add_error(p, "(error) ");
         session_value_text(&p->text, error);
     }
 }
@@ -126,7 +133,7 @@ static void add_message(preview *p, const session_entry *entry)
         session_value_text(&p->text, scan_find(entry->body, "command"));
     } else {
         if (scan_find(entry->body, "isError").kind == SCAN_TRUE)
-            buf_text(&p->text, "(error)");
+            add_error(p, "(error)");
         add_content(p, entry);
     }
 }
@@ -165,7 +172,7 @@ static void add_call(preview *p, const session_entry *entry)
 static void add_result(preview *p, const session_entry *entry)
 {
     if (scan_find(entry->value, "success").kind == SCAN_FALSE)
-        buf_text(&p->text, "(error)");
+        add_error(p, "(error)");
     add_content(p, entry);
 }
 
@@ -251,6 +258,7 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
     out->text = keep(&p.text, TEXT_KEPT, memory);
     out->tools = keep(&p.tools, NAMES_KEPT, memory);
     out->time = entry->timestamp;
+    out->failed = p.failed;
     buf_free(&p.text);
     buf_free(&p.tools);
 }

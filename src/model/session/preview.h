@@ -15,6 +15,7 @@ typedef struct session_preview {
     slice text;  /* the beginning of the entry's text; control characters are not removed */
     slice tools; /* the tools that the entry calls, such as "read, edit x12" */
     slice time;  /* the entry's timestamp: a JSON string or number; {NULL, 0}: no timestamp */
+    bool failed; /* true: the entry reports an error of a model or of a tool */
 } session_preview;
 
 /* Appends the decoded text of a string. Any other value, and a string that can't be decoded, is

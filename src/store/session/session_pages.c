@@ -51,6 +51,8 @@ static void add_preview(buf *out, const char *name, slice line, slice type, aren
     buf_member_text(out, "text", preview.text);
     buf_member_text(out, "tools", preview.tools);
     buf_member(out, "time", preview.time);
+    if (preview.failed)
+        buf_member(out, "failed", SLICE("true"));
     buf_char(out, '}');
 }
 

@@ -1,4 +1,4 @@
-// fork.js: dialogs that ask before something is done, such as a fork, do so, and go to what was made.
+// dialog.js: dialogs that ask for a confirmation, do the action, and go to what it made.
 import { add, el, fill } from './dom.js';
 import { go } from './place.js';
 

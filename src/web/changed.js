@@ -1,9 +1,9 @@
-// repairs.js: marks cards that say something else now than they said at a version. Asks for the
-// revisions of those cards only that come into view. Knows no box.
+// changed.js: marks the cards of an old version that were changed later. Asks for the revisions of the cards
+// that come into view only. Knows no box.
 import { el } from './dom.js';
 import { when } from './time.js';
 
-export class Repairs {
+export class ChangedCards {
   #api;
   #known = new Map(); // card id -> when it was last changed; null: never
   #observer = null;
