@@ -9,8 +9,8 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
--- PostgreSQL would plan both queries anew for each search, which takes longer than a search for a common word. The best
--- plan does not depend on the parameters: hence force_generic_plan.
+-- The setting plan_cache_mode lets PostgreSQL plan both queries once and not at each search, because planning is slower
+-- than a search for a common word.
 --
 -- The GIN index finds all documents with a word, in no order, which is slow for a word of many documents. So
 -- the function first examines the newest documents. Only if they do not fill the page, the GIN index finds older ones.

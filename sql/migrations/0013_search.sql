@@ -5,8 +5,8 @@
 -- needs: queue_messages
 -- needs: queue_lines
 --
--- Writers only add a row to search_queue, through the triggers below. So what is written is found, whoever writes it,
--- also in psql. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
+-- Writers only add a row to search_queue, through the triggers below. So rows that psql
+-- writes are found too. A thread of cardboxd removes rows from the queue, splits the texts into terms, and writes
 -- search_documents. No writer waits for the thread: it locks only rows of these two tables and one of lock_rows.
 --
 -- The index of the queue has only the tenant. PostgreSQL stores equal keys once, so the index is small. Rows with equal

@@ -27,7 +27,7 @@ typedef struct match_list {
 } match_list;
 
 /* Returns the index after the subwords that begin at `from` and together have the folded text
- * `folded`, which is that of one or more words of a query; 0: there are none. */
+ * `folded`; 0: there are none. `folded` is the text of one or more words of a query. */
 static size_t match_folded(const search_run *run, size_t from, slice folded)
 {
     size_t start = from == 0 ? 0 : run->subwords[from - 1].folded_end;

@@ -117,7 +117,7 @@ static void put_documents(params *p, const batch *b)
                   0);
 }
 
-/* True if the failure says nothing about the documents. */
+/* True if the failure has nothing to do with the documents. */
 static bool is_temporary(cardbox_status status)
 {
     return status == CARDBOX_UNAVAILABLE || status == CARDBOX_BUSY;
