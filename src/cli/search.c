@@ -35,9 +35,9 @@ static void add_hit_object(buf *out, const void *hits, size_t i)
     buf_json_take(out, object);
 }
 
-/* Returns the number of characters to leave out at the beginning of the snippet, so that at most
- * BEFORE_MAX, which begin with a word, stand before the first match. *rest receives the text after
- * them. Nothing is left out if the output is no terminal. */
+/* Returns the number of characters to leave out at the beginning of the snippet. At most BEFORE_MAX
+ * remain before the first match, and they begin with a word. *rest receives the remaining text.
+ * Nothing is left out if the output is no terminal. */
 static int32_t skip_beginning(slice *rest, const cardbox_search_hit *hit)
 {
     int32_t first = hit->offset_count > 0 ? hit->offsets[0].from : 0, at = 0;
