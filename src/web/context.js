@@ -232,7 +232,18 @@ export async function showContext(main, here, { title, load, openSource, missing
   }
 }
 
+const CARDS_MOST = 10000; // of one context
 const TAIL = 2000; // cards of a box that is too long for one context
+
+/** The number of cards that a box has at a version; 0: it is not known. */
+async function lengthOf(api, box, version) {
+  try {
+    const { data } = await api.log(box, version === undefined ? undefined : Number(version) + 1, 1);
+    return data.log[0]?.length ?? 0;
+  } catch {
+    return 0; // the request for the context says what is wrong
+  }
+}
 
 /** Calls a box by the first thing that its user says. */
 function nameBox(link, { messages }) {
@@ -246,7 +257,9 @@ function nameBox(link, { messages }) {
 
 /** The context of a box, as it is or was. */
 export async function showBoxContext(main, api, here) {
-  const { version, then, tail } = here.query;
+  const { version, then } = here.query;
+  fill(main, el('p', { class: 'faint' }, 'Loading …'));
+  const tail = here.query.tail ?? (await lengthOf(api, here.id, version) > CARDS_MOST ? TAIL : undefined);
   const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
   const box = { project: here.project, view: 'box', id: here.id, query: { version } };
   const wanted = (query) => ({ ...query, at_version: version, then, tail });

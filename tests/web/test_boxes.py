@@ -200,13 +200,11 @@ def test_huge_boxes():
 
 
 def test_the_context_of_a_huge_box():
-    """A box that is too long for a context has a link to the context of its last cards."""
+    """Of a box that is too long for a context, the last cards are shown."""
     browser = visit(box(HUGE_BOX).replace("/box/", "/context/"))
-    browser.wait("return document.querySelector('[data-do=tail]')")
-    browser.click("[data-do=tail]")
     browser.await_text("of the last 2000 cards")
     assert browser.wait("return document.querySelectorAll('main .cards .card').length") > 10
-    assert all("413" in one for one in browser.complaints())
+    no_complaints(browser)
 
 
 def test_hostile_cards_are_text():
