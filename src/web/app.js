@@ -162,6 +162,7 @@ $('search-form').addEventListener('submit', (event) => {
   const q = $('search').value.trim();
   const here = place();
   if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, q } });
+  main.focus({ preventScroll: true }); // so that the keys of the page work
 });
 
 $('search').addEventListener('keydown', (event) => {

@@ -3,6 +3,7 @@
 import { copyButton, count, el, shortId, untrusted } from './dom.js';
 import { elsewhere } from './elsewhere.js';
 import { askToFork } from './dialog.js';
+import { newId } from './id.js';
 import { link } from './place.js';
 import { clock } from './time.js';
 
@@ -18,19 +19,42 @@ function saysOf({ preview, type, size }) {
   return said || `(${type}, ${count(size, 'byte')})`;
 }
 
+/** A message of the user, as an entry of the dialect. */
+const userEntry = (dialect, id, text) => (dialect === 'pi'
+  ? { id, type: 'message', message: { role: 'user', content: text, timestamp: Date.now() } }
+  : { id, type: 'user', content: text });
+
+/** Asks for a message, and forks the session: up to the entry, or, if the message replaces it, up to its parent. */
+function askForRetry(node, isTurn, api, here) {
+  const replaces = isTurn && node.parent_id !== null;
+  const field = el('textarea', { name: 'text', rows: 4, autofocus: true, dir: 'auto' });
+  const messageId = newId();
+  const forks = new Map(); // last entry -> the new session, which a second try uses again
+  askToFork({
+    title: isTurn ? 'Retry from this turn' : 'Fork this session',
+    text: ['A new session in the project ', untrusted(here.project), ' has the path to ', shortId(node.entry_id),
+      ' of the session ', untrusted(here.id), ', and continues from there. This session stays as it is.'],
+    fields: el('div', { class: 'message-fields' }, el('label', {},
+      replaces ? 'Another message instead of this one (optional)' : 'A message of the user after it (optional)', field)),
+  }, async () => {
+    const text = field.value;
+    const last = replaces && text.trim() !== '' ? node.parent_id : node.entry_id;
+    if (!forks.has(last)) forks.set(last, (await api.forkSession(here.id, { entry_id: last })).data);
+    const { session_id: id } = forks.get(last);
+    if (text.trim() !== '') {
+      const { data: { dialect } } = await api.session(id);
+      await api.appendToSession(id, { entry: userEntry(dialect, messageId, text) });
+    }
+    return { project: here.project, view: 'session', id };
+  });
+}
+
 /** A new session of the path to an entry, for another try from there. */
 function forkButton(node, isTurn, api, here) {
   return el('button', {
     type: 'button', class: 'quiet', 'data-do': 'fork',
-    title: isTurn ? 'a new session that ends with this message, to answer it anew' : 'a new session that ends with this entry',
-    onclick: () => askToFork({
-      title: isTurn ? 'Retry from this turn' : 'Fork this session',
-      text: ['A new session in the project ', untrusted(here.project), ' has the path to ', shortId(node.entry_id),
-        ' of the session ', untrusted(here.id), ', and goes on from there. This session stays as it is.'],
-    }, async () => {
-      const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
-      return { project: here.project, view: 'session', id: data.session_id };
-    }),
+    title: isTurn ? 'a new session up to this message, also with another message instead' : 'a new session that ends with this entry',
+    onclick: () => askForRetry(node, isTurn, api, here),
   }, isTurn ? 'Retry from here' : 'Fork here');
 }
 

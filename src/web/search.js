@@ -41,5 +41,5 @@ export async function showSearch(main, api, here) {
     const { data } = await api.search({ q, ...filters }, cursor);
     return { items: data.hits, next: data.cursor };
   }, (hit) => hitRow(hit, here), () => notice('Nothing found',
-    'All words must occur. Text is found a moment after it was written.'));
+    'All words must occur: whole words, or parts of identifiers such as user in getUserName. Text is found a moment after it was written.'));
 }

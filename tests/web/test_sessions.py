@@ -334,6 +334,25 @@ def test_forking_a_session():
     no_complaints(browser)
 
 
+def test_retrying_a_turn_with_another_message():
+    """The message replaces that of the turn."""
+    put_session()
+    browser = visit("/ui/#/demo/session/tree")
+    fork = ".entry[data-entry='c'] [data-do=fork]"
+    browser.wait("return document.querySelector(arguments[0])", fork)
+    browser.type(fork, ENTER)
+    browser.wait("return document.querySelector('dialog[open] textarea')")
+    browser.type("dialog[open] textarea", "another question")
+    browser.click("[data-do=confirm]")
+    browser.wait("return document.querySelector('[data-do=parent]')")
+    browser.await_text("another question")
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    messages = server().get(f"/projects/demo/sessions/{made}/context?format=openai").json()["messages"]
+    replaced = server().get("/projects/demo/sessions/tree/context?format=openai&leaf=c").json()["messages"]
+    assert messages == [*replaced[:-1], {"role": "user", "content": "another question"}], messages
+    no_complaints(browser)
+
+
 def test_dialogs_end_with_their_page():
     put_session()
     browser = visit("/ui/#/demo/session/tree")
