@@ -161,8 +161,8 @@ def test_as_text():
 def test_no_character_is_cut_in_half():
     """What is shown in short ends before a character that has no room, also in names and ids."""
     browser = page_with_markdown()
-    texts = browser.run("return import('./dom.js').then(({ block, line, sentence, shortId }) => ['', 'a'].flatMap((before) => {"
-                        "  const text = before + '😀'.repeat(2000); return [block(text).innerHTML, line(text, 100), sentence(text),"
+    texts = browser.run("return import('./dom.js').then(({ block, oneLine, sentence, shortId }) => ['', 'a'].flatMap((before) => {"
+                        "  const text = before + '😀'.repeat(2000); return [block(text).innerHTML, oneLine(text, 100), sentence(text),"
                         "    shortId(text).innerHTML]; }))")
     for text in texts:
         assert "😀" in text and "U+D83D" not in text and "U+DE00" not in text and text.isprintable(), text
