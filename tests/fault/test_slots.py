@@ -83,7 +83,7 @@ def test_cpus_of_affinity():
     server = Server(cardbox_test.dsn(), prefix=("taskset", "-c", cpu))
     server.await_ready()
     assert server.metric("cardbox_loops") == 1
-    assert re.search("event=serving .*database_connections=18 ", server.log()), server.log()
+    assert re.search("event=serving .*database_connections=19 ", server.log()), server.log()
     server.stop()
 
 

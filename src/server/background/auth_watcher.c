@@ -131,8 +131,7 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
     rows_free(rows);
     if (taken)
         atomic_store(&w->base.server->tokens->confirmed_ms, asked_ms);
-    if (must_index)
-        search_indexer_wake(w->base.server->search_indexer);
+    search_indexer_wake(w->base.server->search_indexer, must_index);
     return taken;
 }
 

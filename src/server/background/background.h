@@ -82,8 +82,8 @@ void notifier_add(notifier *n, slice tenant);
 typedef struct search_indexer_thread search_indexer_thread;
 search_indexer_thread *search_indexer_start(server_state *server);
 
-/* Makes the thread index what is in the queue. The auth watcher calls this after a poll that has
- * found rows. `s` may be NULL. */
-void search_indexer_wake(search_indexer_thread *s);
+/* Wakes the thread if documents are queued, or if it has a connection while slots are scarce: then
+ * it closes the connection. The auth watcher calls this after each poll. `s` may be NULL. */
+void search_indexer_wake(search_indexer_thread *s, bool is_queued);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background.h"
+#include "server/batch/slots.h"
 #include "server/response/failure_log.h"
 #include "store/search/search_index.h"
 
@@ -20,6 +21,7 @@ enum {
 
 struct search_indexer_thread {
     background base;
+    atomic_bool has_connection; /* base.db is not NULL */
     search_index_state state;
     unsigned failures;  /* since the last success */
     int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
@@ -96,6 +98,7 @@ static int64_t index_documents(void *arg)
         return clock_backoff_ms(s->failures++, RETRY_MS, OPEN_RETRY_MOST_MS);
     int64_t pause_ms = index_batch(s);
     background_db_close_if_scarce(&s->base.db, s->base.server);
+    atomic_store(&s->has_connection, s->base.db != NULL);
     return pause_ms;
 }
 
@@ -104,8 +107,12 @@ search_indexer_thread *search_indexer_start(server_state *server)
     return background_start(background_new(sizeof(search_indexer_thread), server), index_documents);
 }
 
-void search_indexer_wake(search_indexer_thread *s)
+void search_indexer_wake(search_indexer_thread *s, bool is_queued)
 {
-    if (s != NULL)
+    if (s == NULL)
+        return;
+    bool must_close =
+        atomic_load(&s->has_connection) && slots_are_scarce(&s->base.server->database.primary);
+    if (is_queued || must_close)
         periodic_wake(&s->base.periodic);
 }
