@@ -134,11 +134,13 @@ void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t s
     size_t larger = *capacity < 8 ? 8 : *capacity * 2;
     if (count < *capacity)
         return array;
+    if (larger <= count)
+        larger = count + 1;
     void *more = arena_zeros(a, larger, size);
     if (more == NULL)
         return NULL;
     if (array != NULL)
-        memcpy(more, array, count * size);
+        memcpy(more, array, (count < *capacity ? count : *capacity) * size);
     *capacity = larger;
     return more;
 }

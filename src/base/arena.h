@@ -65,7 +65,7 @@ void *arena_take(arena *a, size_t size);
 void *arena_zeros(arena *a, size_t count, size_t size);
 
 /* Returns an array with space for more than `count` elements: the same array, or a larger one to
- * which the elements are copied. NULL: the arena has failed. */
+ * which the elements are copied. `count` may exceed `*capacity`. NULL: the arena has failed. */
 void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size);
 
 /* Returns a copy of a text, followed by a NUL. NULL: the arena has failed. */

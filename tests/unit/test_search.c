@@ -384,6 +384,23 @@ static void folds_each_character_into_its_limit(void **state)
     assert_true(most > 20 && most <= 64);
 }
 
+/* The buffer of a run grows by more than a character needs: see SEARCH_FOLD_MAX. */
+static void arrays_grow_to_more_than_twice_their_size(void **state)
+{
+    arena memory = {0};
+    size_t capacity = 0;
+    (void)state;
+    char *text = arena_more(&memory, NULL, 128, &capacity, 1);
+    assert_true(capacity > 128);
+    memset(text, 'x', capacity);
+    size_t before = capacity;
+    text = arena_more(&memory, text, before + 1, &capacity, 1);
+    assert_true(capacity > before + 1);
+    for (size_t i = 0; i < capacity; i++)
+        assert_int_equal(text[i], i < before ? 'x' : 0);
+    arena_reset(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +416,7 @@ int main(void)
         cmocka_unit_test(overlapping_matches_are_compared_so_often),
         cmocka_unit_test(says_why_it_has_ended),
         cmocka_unit_test(folds_each_character_into_its_limit),
+        cmocka_unit_test(arrays_grow_to_more_than_twice_their_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
