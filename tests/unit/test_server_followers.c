@@ -6,7 +6,7 @@
 #include "server/api/handlers.h"
 #include "server/api/followers.h"
 
-enum { FOLLOWERS = 3, TASK_COLUMNS = 16, LONG_MS = 1000 };
+enum { FOLLOWERS = 3, TASK_COLUMNS = 17, LONG_MS = 1000 };
 
 static followers *all;
 
