@@ -22,10 +22,10 @@ def script():
 class Walker:
     tops = set()  # kinds of controls of the top, which is the same on all pages, that were clicked by any walker
 
-    def __init__(self, browser, root, whole=False, follow=True):
+    def __init__(self, browser, root, whole=False, follow=True, clicks=True):
         """Pages are checked at all SETTINGS; controls are clicked at one of them or, if `whole`, at all. Links are
-        clicked only if `follow`; the pages that they lead to are opened anyway."""
-        self.browser, self.root, self.whole, self.follow = browser, root, whole, follow
+        clicked only if `follow`; the pages that they lead to are opened anyway. Without `clicks` pages are only checked."""
+        self.browser, self.root, self.whole, self.follow, self.clicks = browser, root, whole, follow, clicks
         self.problems = {}
         self.clicked = set()  # kinds of other controls
         self.pages = {}  # kind of page -> its hash
@@ -157,7 +157,8 @@ class Walker:
                     self.pages[kind] = link
                     queue.append(f"/ui/{link}")
             visited += 1
-            for setting in SETTINGS if self.whole else SETTINGS[visited % 4:][:1]:
+            settings = SETTINGS if self.whole else SETTINGS[visited % 4:][:1]
+            for setting in settings if self.clicks else ():
                 self.set(setting)
                 self.open(path)
                 self.click_all(path, f"{setting} " if self.whole else "")
