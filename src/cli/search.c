@@ -46,7 +46,7 @@ static int32_t skip_beginning(slice *rest, const cardbox_search_hit *hit)
     *rest = slice_of(hit->snippet);
     if (term_width() == 0)
         return 0;
-    while (at < first && (first - at > BEFORE_MAX || (at > 0 && !is_word))) {
+    while (rest->len > 0 && at < first && (first - at > BEFORE_MAX || (at > 0 && !is_word))) {
         is_word = rest->ptr[0] == ' ';
         size_t bytes = slice_utf8_step(*rest);
         *rest = (slice){rest->ptr + bytes, rest->len - bytes};
