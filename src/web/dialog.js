@@ -2,9 +2,9 @@
 import { add, el, fill } from './dom.js';
 import { go } from './place.js';
 
-/** `words`: {title, text, yes: the words of the button, fields: nodes to fill in}. `act` does it and
- * returns the place of what was made; null: the page stays. Who has closed the dialog meanwhile, or
- * left the page, stays where they are. If `act` fails, the dialog stays with all that was typed. */
+/** `words`: {title, text, yes: the words of the button, fields: nodes to fill in}. `act` does the
+ * action and returns the address of the page to go to; null: the page stays. If the dialog was closed
+ * meanwhile, the page stays too. If `act` fails, the dialog stays open and keeps its fields. */
 export function ask(words, act) {
   const result = el('p', { class: 'failure', role: 'alert' });
   const yes = el('button', { class: 'main', 'data-do': 'confirm' }, words.yes);

@@ -85,7 +85,7 @@ export function oneLine(text, most) {
   return all.length > most ? `${beginning(all, most)} …` : all;
 }
 
-/** The first sentence of a text, in one line of at most so many characters. */
+/** The first sentence of a text, in one line of at most `most` characters. */
 export function sentence(text, most = 120) {
   const all = oneLine(beginning(String(text ?? ''), 4 * most), 4 * most);
   const [first] = /^.{12,}?(?:[.!?…](?=\s|$)|[。！？])/u.exec(all) ?? [all];

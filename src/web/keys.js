@@ -39,7 +39,7 @@ document.addEventListener('keydown', (event) => {
 
 const current = () => document.activeElement?.closest(STEPS);
 
-/** Moves the focus by so many steps; from nowhere, to the first that is seen. */
+/** Moves the focus by a number of rows. If no row has the focus, the first visible row gets it. */
 function step(by) {
   const all = [...document.querySelectorAll(STEPS)].filter((one) => one.offsetParent !== null);
   const at = all.indexOf(current());

@@ -214,7 +214,7 @@ const isNumbered = (item) => item[2].length > 1;
 /** The columns of white space at the beginning; a tab counts as four. */
 const widthOf = (space) => space.replaceAll('\t', '    ').length;
 
-/** A line without so many columns of white space at its beginning. */
+/** Removes up to a number of columns of white space at the beginning of a line. */
 function outdented(line, columns) {
   let at = 0;
   for (let left = columns; left > 0 && (line[at] === ' ' || line[at] === '\t'); at++)

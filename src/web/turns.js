@@ -65,7 +65,7 @@ export class Turns {
     for (const [entry, number] of own.numbers) this.numbers.set(entry, number);
   }
 
-  /** The entry that begins a turn; undefined: the path has not so many. */
+  /** The entry that begins a turn; undefined: the path has fewer turns. */
   async find(number) {
     await this.until(() => this.all.length >= number);
     return this.all[number - 1]?.entry_id;

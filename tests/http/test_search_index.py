@@ -324,7 +324,7 @@ def test_metrics():
 
 
 def test_writers_and_the_indexer_at_the_same_time():
-    """Cards are repaired, deleted and restored while they are indexed: what is found is what is there at the end."""
+    """Cards are repaired, deleted and restored while they are indexed: at the end, exactly the live cards are found."""
     one, two = Server(dsn()), Server(dsn())
 
     def write(seed):

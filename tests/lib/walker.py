@@ -117,7 +117,7 @@ class Walker:
         try:
             typed = self.use(control)
         except AssertionError as error:
-            if "no such element" in str(error) and again:  # the page has drawn it anew
+            if "no such element" in str(error) and again:  # the page has replaced the control
                 self.act(path, control, before, again - 1)
             else:
                 self.note(where, [str(error).split("\n", 1)[0]])

@@ -213,7 +213,7 @@ SORTS = {
     "cards_add": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few, and those of one time",
     "projects_list": "a page",
-    "search_find": "what the GIN index gives",
+    "search_find": "rows that the GIN index returns",
     "search_take": "what is taken",
     "session_append": "what is given",
     "session_append_new": "what is given",
@@ -265,7 +265,7 @@ ALL_TENANTS = {
 GUESSED = {
     "projects_list": "the next project: the index gives the first row of it",
     "cards_list": "cards of a type, by thousands: the index gives them in order, up to a limit",
-    "search_find": "what the GIN index gives for terms of which there are no statistics",
+    "search_find": "rows that the GIN index returns; there are no statistics of their terms",
     "tasks_claim": "one task of each tenant: the index gives the first",
 }
 

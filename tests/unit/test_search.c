@@ -171,7 +171,7 @@ static void matches_and_does_not(void **state)
         {"parse json", "parse the text", false},
         {"iPhone15", "iphone15", true},
         {"GITHUBActions9", "githubactions9", true},
-        {"src/model/search.h", "/work/src/model/search.h:12", true},
+        {"src/model/search.h", "/home/src/model/search.h:12", true},
         {"src/model/search.h", "src/search.h", false},
         {"src/model/search.h", "src model search h", false},
         {"a_b_c", "a_b b_c", false},
