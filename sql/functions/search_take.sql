@@ -9,6 +9,9 @@
 --
 -- Each of up to `tenants_max` tenants gets an equal share of the rows, and the next call begins with other tenants.
 --
+-- The transaction's commit does not wait for the disk (synchronous_commit). If PostgreSQL crashes and the transaction is
+-- lost, the rows are back in the queue too.
+--
 -- The functions of the queue always use its index (enable_seqscan). The statistics of the queue are often those of an
 -- empty table, for which PostgreSQL would read all rows for each tenant.
 CREATE OR REPLACE FUNCTION cardbox.search_take(last text, max_rows bigint) RETURNS SETOF cardbox.search_source
@@ -27,6 +30,7 @@ BEGIN
     IF tenants = '{}' THEN
         RETURN;
     END IF;
+    PERFORM set_config('synchronous_commit', 'off', true);
     share := max_rows / cardinality(tenants);
     RETURN QUERY
         WITH taken AS ( -- by ctid, because a row has no key; no other transaction removes or changes rows

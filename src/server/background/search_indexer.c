@@ -13,6 +13,7 @@
 
 enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
+    PAUSE_FACTOR = 4,  /* pause divided by work, while the queue grows */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
     RETRY_MOST_MS = 60000,
@@ -51,13 +52,13 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
 }
 
 /* Returns the pause after a batch, and notes how new the batch was. While documents are written
- * faster than they are indexed, the thread pauses for as long as it works, so that writers keep
- * most of the database's time. */
+ * faster than they are indexed, the thread pauses longer than it works, so that writers keep most
+ * of the database's time. */
 static int64_t pause_after(search_indexer_thread *s, const search_batch *batch, int64_t work_ms)
 {
     bool is_growing = batch->newest_micros > s->newest && batch->is_full;
     s->newest = batch->newest_micros;
-    return is_growing ? work_ms : 0;
+    return is_growing ? PAUSE_FACTOR * work_ms : 0;
 }
 
 static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
