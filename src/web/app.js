@@ -11,6 +11,7 @@ import { showOverview } from './overview.js';
 import { go, link, place, setTitle } from './place.js';
 import { row } from './rows.js';
 import { showSearch } from './search.js';
+import { showSeen } from './seen.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
 import { trouble } from './trouble.js';
@@ -142,7 +143,9 @@ function show(before = null) {
   if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';
   markPart(here);
   remember(here.project);
-  if (!before || !same(withoutPanel(here), withoutPanel(before))) showMain(here);
+  if (before && same(withoutPanel(here), withoutPanel(before))) return;
+  showMain(here);
+  showSeen(main, leave.signal);
 }
 
 // --- what one can do ---
@@ -161,7 +164,7 @@ $('search-form').addEventListener('submit', (event) => {
   event.preventDefault();
   const q = $('search').value.trim();
   const here = place();
-  if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, q } });
+  if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, of: undefined, q } });
   main.focus({ preventScroll: true }); // so that the keys of the page work
 });
 

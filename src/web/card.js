@@ -121,7 +121,7 @@ export function cardItem(card, { project, pairs = new Map(), change = null, posi
   el('footer', {},
     el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
       untrusted(card.card_id)),
-    el('span', { class: 'space' }), elsewhere(cardText(card), project), actions));
+    el('span', { class: 'space' }), elsewhere(cardText(card), project, card.card_id), actions));
 }
 
 /** What stands where a box names a card that can't be read. */

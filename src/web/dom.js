@@ -129,14 +129,20 @@ export function notice(title, text, ...more) {
 /** A button that copies a text. `text` may be a function that makes the text when the button is pressed. */
 export function copyButton(text, label = 'Copy') {
   const button = el('button', { type: 'button', class: 'quiet', 'aria-live': 'polite', 'data-do': 'copy' }, label);
+  const say = (words, width, padding) => {
+    button.textContent = words;
+    Object.assign(button.style, { width, paddingInline: padding });
+  };
   button.addEventListener('click', async () => {
+    const width = `${button.offsetWidth}px`; // is kept, so that nothing beside the button moves
     try {
       await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
-      button.textContent = 'Copied';
+      say('Copied', width, 0);
     } catch {
-      button.textContent = 'Not allowed here';
+      say('Refused', width, 0);
+      button.title = 'the browser allows no copying here';
     }
-    setTimeout(() => { button.textContent = label; }, 1500);
+    setTimeout(() => say(label, '', ''), 1500);
   });
   return button;
 }

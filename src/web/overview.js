@@ -21,7 +21,7 @@ function tiles(here, counts, tasks, open, failed) {
   const capped = (kind) => counts.capped.includes(kind);
   return el('nav', { class: 'tiles', 'aria-label': 'what the project has' },
     tile(here, 'sessions', counts.sessions, 'session', capped('sessions')),
-    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'in progress', 'in progress') : null,
+    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'unfinished', 'unfinished') : null,
       failed.total > 0 ? count(failed.total, 'failed', 'failed') : null].filter(Boolean).join(', ')),
     tile(here, 'boxes', counts.boxes, 'box', capped('boxes')),
     tile(here, 'cards', counts.cards, 'card', capped('cards')));

@@ -43,7 +43,12 @@ export function go(to) {
 
 /** The same place in other words: without an entry in the browser's history. */
 export function replaceAddress(to) {
-  history.replaceState(null, '', link(to));
+  history.replaceState(history.state, '', link(to));
+}
+
+/** Another place that is shown already, with an entry in the browser's history. */
+export function pushAddress(to) {
+  if (link(to) !== location.hash) history.pushState(null, '', link(to));
 }
 
 /** Names what is shown in the browser's title: parts such as a session's name, the nearest first. */

@@ -9,7 +9,9 @@ import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
 import { go, link, setTitle } from './place.js';
+import { askToForkSession } from './retry.js';
 import { hitRow, sessionRow } from './rows.js';
+import { scrollTwice } from './seen.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
@@ -82,7 +84,7 @@ function facts(session, here) {
 }
 
 /** The search within the session, and the views of it. */
-function tools(here) {
+function tools(here, hasBranches) {
   const at = (query) => link({ project: here.project, view: 'session', id: here.id, query });
   const form = el('form', { class: 'in-session', role: 'search' }, el('input', {
     type: 'search', name: 'q', 'aria-label': 'search in this session', placeholder: 'Search in this session',
@@ -98,7 +100,7 @@ function tools(here) {
   return el('div', { class: 'controls session-tools' }, form, el('span', { class: 'space' }),
     q && sought ? el('a', { href: at({ q }), 'data-do': 'found' }, 'All results') : null,
     isFound || isCompared ? el('a', { href: at({}), 'data-do': 'tree' }, 'All entries') : null,
-    isCompared ? null : el('a', { href: at({ branches: 'all' }), 'data-do': 'branches' }, 'Compare branches'),
+    isCompared || !hasBranches ? null : el('a', { href: at({ branches: 'all' }), 'data-do': 'branches' }, 'Compare branches'),
     el('a', { href: link({ project: here.project, view: 'session-context', id: here.id }), 'data-do': 'context' },
       'What a model gets'));
 }
@@ -144,12 +146,6 @@ function numbersOf(nodes, turns) {
     if (count !== undefined) counts.set(node.entry_id, count);
   }
   return counts;
-}
-
-/** Scrolls now, and again once the rows that are then in sight have their height. */
-function scrollTwice(scroll) {
-  scroll();
-  requestAnimationFrame(scroll);
 }
 
 /** Gives a parent these children. Those that are there already, in this order, are not touched. */
@@ -286,12 +282,11 @@ export async function showSession(main, api, here) {
   let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
     const turns = new Turns(api, here.id);
-    const { data: session } = await api.session(here.id);
-    await turns.readFirst();
+    const [{ data: session }, { data: leaves }] = await Promise.all([api.session(here.id), api.leaves(here.id, { limit: 2 }), turns.readFirst()]);
     const name = nameOf(session, turns);
     setTitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? untrusted(name) : untrusted(here.id, { class: 'id' })),
-      facts(session, here), tools(here)), body);
+      facts(session, here), tools(here, leaves.entries.length > 1)), body);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
     else if (q && !at) await showFound(body, api, here);
@@ -312,11 +307,13 @@ export async function showSessionContext(main, api, here) {
     const turns = new Turns(api, here.id);
     const [{ data }, said] = await Promise.all([api.session(here.id), leaf ? api.entry(here.id, leaf) : null, turns.readFirst()]);
     const name = nameOf(data, turns);
+    const last = said?.data ?? (data.head_entry_id ? { entry_id: data.head_entry_id } : null);
     setTitle('What a model gets', name || here.id);
     await showContext(main, here, {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
         leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
       load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
+      retry: last ? () => askToForkSession(last, { isRetry: true, replaces: isOfUser(last) }, api, here) : null,
       command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query))),
     });
   } catch (error) {

@@ -237,7 +237,7 @@ class TaskPage {
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
-      const form = turnForm({ last: this.story.answers.length }, (turn) => this.choose(turn));
+      const form = turnForm({ last: this.story.answers.length, whom: 'model' }, (turn) => this.choose(turn));
       const [first, end, all] = [this.pageStart + 1, Math.min(total, this.pageStart + STEPS), total].map((one) => one.toLocaleString('en'));
       fill(pager, button('First', 0, this.pageStart > 0), button('Earlier', Math.max(0, this.pageStart - STEPS), this.pageStart > 0),
         el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
@@ -248,7 +248,7 @@ class TaskPage {
   drawSpent() {
     const { answers, callCount, failed } = this.story;
     const sum = sums(answers);
-    fill(this.spent, count(answers.length, 'turn'), ', ', count(callCount, 'call'),
+    fill(this.spent, count(answers.length, 'turn of the model', 'turns of the model'), ', ', count(callCount, 'call'),
       failed > 0 ? [' (', el('span', { class: 'failure' }, `${failed} failed`), ')'] : null,
       sum.models.size > 0 || sum.tokens !== undefined || sum.input !== undefined ? [' · ', spent(sum, sum.models)] : null);
   }

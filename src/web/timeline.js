@@ -14,7 +14,7 @@ function saidBy(card) {
 }
 
 export class Timeline {
-  /** `page`: {show(position), refresh(), buttons}. */
+  /** `page`: {show(position, isJump), refresh(), buttons}. */
   constructor(history, page) {
     Object.assign(this, { history, page, position: 0, drawn: 0 });
     this.slider = el('input', {
@@ -25,7 +25,8 @@ export class Timeline {
     this.forth = el('button', { type: 'button', onclick: () => this.step(1), title: 'one version on', 'aria-label': 'one version on' }, '▶');
     this.now = el('button', { type: 'button', onclick: () => page.refresh(), title: 'the box as it is at this moment' }, 'Now');
     this.turns = el('select', {
-      'aria-label': 'go to a turn or a version', onchange: () => page.show(Number(this.turns.value)),
+      'aria-label': 'go to a turn or a version', title: 'turns as the cards name them in agent_turn_id, and versions',
+      onchange: () => page.show(Number(this.turns.value), true),
     });
     this.said = el('p', { class: 'said', 'aria-live': 'polite' });
     this.newestSaid = el('p', { class: 'said newest' });
@@ -106,7 +107,7 @@ export class Timeline {
         `${position > this.position ? ' later' : ''}${versions === this.history.own ? '' : ' parent'}${begins ? ' begins' : ''}`,
       title: `version ${version}${versions === this.history.own ? '' : ' of the parent'}: ${entry?.op ?? ''}` +
         `${turn === null ? '' : `, ${turn}`}${card ? `, ${saidBy(card)}` : ''}`,
-      onclick: () => this.page.show(position),
+      onclick: () => this.page.show(position, true),
     })));
   }
 

@@ -72,12 +72,12 @@ export class Turns {
   }
 }
 
-/** A form for the number of a turn, after the nodes `before`. `last`: the highest number, if that is known. */
-export function turnForm({ last, before = null }, choose) {
+/** A form for the number of a turn of `whom`, after the nodes `before`. `last`: the highest number, if that is known. */
+export function turnForm({ last, whom, before = null }, choose) {
   const field = el('input', {
     type: 'number', min: 1, max: last, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
   });
-  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), before, field, el('button', {}, 'Go'));
+  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, `Turn of the ${whom}`), before, field, el('button', {}, 'Go'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (field.value) choose(Number(field.value));
@@ -95,5 +95,5 @@ export function turnControls(turns, current, here) {
     'aria-label': `turn ${from + at + 1}`,
     title: oneLine(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
   }, from + at + 1)), turns.isWhole && from + SHOWN >= turns.all.length ? null : el('span', { class: 'faint' }, '…'));
-  return turnForm({ last: turns.isWhole ? turns.all.length : null, before: links }, to);
+  return turnForm({ last: turns.isWhole ? turns.all.length : null, whom: 'user', before: links }, to);
 }

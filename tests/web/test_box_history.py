@@ -290,7 +290,7 @@ def put_context():
 
 def sources(browser):
     return browser.run("return [...document.querySelectorAll('[data-message]')].map((one) => "
-                       "[...one.querySelectorAll('footer a')].map((link) => link.dataset.source))")
+                       "[...one.querySelectorAll('footer [data-source]')].map((link) => link.dataset.source))")
 
 
 def test_contexts():

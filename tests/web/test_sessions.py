@@ -169,7 +169,7 @@ def test_turns():
     assert browser.texts(".turn-links [aria-current]") == ["7"]
     elsewhere = browser.run("return document.querySelector('.entry[aria-current] [data-do=elsewhere]').hash")
     assert elsewhere == "#/demo/search?q=This+is+question+7+And+more", elsewhere
-    browser.click(".entry[aria-current] [data-do=fork]")
+    browser.click(".entry[aria-current] [data-do=retry]")
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
@@ -318,7 +318,7 @@ def test_forking_a_session():
     assert "the path to b of the session tree," in asked and "the project demo " in asked, asked
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
-    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
     stored = server().get(f"/projects/demo/sessions/{made}").json()
     assert (stored["forked_from"], stored["entries"]) == ("tree", 2), stored
     assert not browser.run("return document.querySelector('dialog[open]')")
@@ -338,7 +338,7 @@ def test_retrying_a_turn_with_another_message():
     """The message replaces that of the turn."""
     put_session()
     browser = visit("/ui/#/demo/session/tree")
-    fork = ".entry[data-entry='c'] [data-do=fork]"
+    fork = ".entry[data-entry='c'] [data-do=retry]"
     browser.wait("return document.querySelector(arguments[0])", fork)
     browser.type(fork, ENTER)
     browser.wait("return document.querySelector('dialog[open] textarea')")
@@ -346,7 +346,7 @@ def test_retrying_a_turn_with_another_message():
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
     browser.await_text("another question")
-    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
     messages = server().get(f"/projects/demo/sessions/{made}/context?format=openai").json()["messages"]
     replaced = server().get("/projects/demo/sessions/tree/context?format=openai&leaf=c").json()["messages"]
     assert messages == [*replaced[:-1], {"role": "user", "content": "another question"}], messages
