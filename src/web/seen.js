@@ -5,10 +5,10 @@ const ROWS = 'main :is(.row, .card, .entry)';
 const NAMES = ['card', 'entry', 'message', 'call', 'session', 'task', 'box', 'hit']; // data attributes that name a row
 const TRY_MS = 5000; // the row may come later than the page
 
-/** Scrolls now, and again once the rows that are then in sight have their height. */
-export function scrollTwice(scroll) {
+/** Scrolls now and in the next frames. Rows have their height two frames after they came into sight. */
+export function scrollRepeatedly(scroll, times = 4) {
   scroll();
-  requestAnimationFrame(scroll);
+  if (times > 1) requestAnimationFrame(() => scrollRepeatedly(scroll, times - 1));
 }
 
 // A click may lead to another page. The entry in the browser's history keeps the row.
@@ -27,7 +27,7 @@ export function showSeen(main, signal) {
     const row = main.querySelector(`[data-${seen.name}="${CSS.escape(seen.value)}"]`);
     if (!row) return;
     stop.abort();
-    scrollTwice(() => window.scrollBy(0, row.getBoundingClientRect().top - seen.top));
+    scrollRepeatedly(() => window.scrollBy(0, row.getBoundingClientRect().top - seen.top));
   });
   stop.signal.addEventListener('abort', () => observer.disconnect());
   for (const one of [signal, AbortSignal.timeout(TRY_MS)]) one.addEventListener('abort', () => stop.abort());

@@ -11,7 +11,7 @@ import { paged } from './lists.js';
 import { go, link, setTitle } from './place.js';
 import { askToForkSession } from './retry.js';
 import { hitRow, sessionRow } from './rows.js';
-import { scrollTwice } from './seen.js';
+import { scrollRepeatedly } from './seen.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
@@ -218,7 +218,7 @@ class Tree {
       part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
       part.next ? more('later', 'Later entries') : null].filter((one) => one !== null));
     const after = seen && node.querySelector(`[data-entry="${CSS.escape(seen.dataset.entry)}"]`);
-    if (after) scrollTwice(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
+    if (after) scrollRepeatedly(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
   }
 }
 
@@ -252,7 +252,7 @@ async function showTree(body, api, here, session, turns) {
   await tree.load('later');
   show();
   const marked = tree.node.querySelector('[aria-current]');
-  if (marked) scrollTwice(() => marked.scrollIntoView({ block: 'center' }));
+  if (marked) scrollRepeatedly(() => marked.scrollIntoView({ block: 'center' }));
   if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
   await turns.reach(api, here.id, sought);
   show();
