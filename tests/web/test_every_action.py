@@ -20,7 +20,7 @@ from web_data import BOX, HOSTILE, UNSEEN, in_file, rows
 WHOLE = os.environ.get("CARDBOX_WEB_MATRIX") == "whole"
 EVIL = "<img src=x onerror=document.pwned=1>\u202egnp"  # a project's name may be anything
 ENTRIES, BOX_CARDS, BOX_VERSIONS = 20_000, 100_000, 3_000
-REQUESTS_MAX, ELEMENTS_MAX = 15, 12_000  # of a page
+REQUESTS_MAX, ELEMENTS_MAX = 20, 12_000  # of a page; each card in sight of an old version needs a request
 TURN_REQUESTS_MAX = 45  # the number of a turn is counted on its path, by pages of 500
 GIANT = "W" * 300_000
 

@@ -56,6 +56,10 @@ def test_an_entry_in_the_panel():
     assert browser.texts("#panel .call .tool") == ["read_log"]
     browser.click("#panel-close")
     browser.wait("return document.querySelector('#panel').hidden")
+    browser.run("document.activeElement.blur()")
+    browser.type("body", "j")
+    browser.type(":focus", ENTER)
+    browser.wait("return location.hash.endsWith('?entry=a')")
     no_complaints(browser)
 
 
@@ -104,9 +108,12 @@ def test_what_a_session_is_called():
     assert browser.texts(row + "> .id") == ["0197…00000007"]
     assert browser.run("return document.querySelector(arguments[0]).title", row + ".id") == ids[7]
     browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; }")
+    width = "return document.querySelector(arguments[0]).getBoundingClientRect().width.toFixed()"
+    before = browser.run(width, row + "[data-do=copy]")
     browser.type(row + "[data-do=copy]", ENTER)
     assert browser.wait("return document.copied") == ids[7]
     browser.wait("return document.querySelector(arguments[0]).innerText === 'Copied'", row + "[data-do=copy]")
+    assert browser.run(width, row + "[data-do=copy]") == before
     browser.click("[data-do=head]")
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
@@ -228,6 +235,8 @@ def test_two_branches():
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     put_session()
     visit("/ui/#/demo/session/evil%20%3Cb%3E?branches=all").await_text("This session has one branch so far")
+    visit("/ui/#/demo/session/evil%20%3Cb%3E").wait("return document.querySelector('.entry')")
+    assert browser.texts("[data-do=branches]") == []
     visit("/ui/#/demo/session/turns?a=a9&b=nothing").await_text("No such entry")
     assert all("404" in one for one in browser.complaints())
 
