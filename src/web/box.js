@@ -1,5 +1,5 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
-// boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
+// boxes that it was forked from. One sees what the agent saw at each turn, and forks there.
 import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { agentTurnOf, cardItem, cardText, missingItem, pairing, roleOf } from './card.js';
 import { ChangedCards } from './changed.js';
@@ -116,7 +116,7 @@ class BoxPage {
     this.main.removeAttribute('aria-busy');
   }
 
-  /** What has come since the page was opened. */
+  /** Shows the changes since the page was opened. */
   async refresh() {
     try {
       await this.history.open();
@@ -163,7 +163,7 @@ class BoxPage {
 
   // --- what it is ---
 
-  /** Calls it by the first thing that a user says at its beginning, or else somebody. */
+  /** Names the box by the first message of a user at its beginning, or else by the first card. */
   async name() {
     const { own } = this.history;
     try {
@@ -242,7 +242,7 @@ class BoxPage {
     return items;
   }
 
-  /** What the version before had in this place. */
+  /** The cards that the version before had here. */
   gone(change, removed) {
     if (change.removed.length === 0) return null;
     return el('details', { class: 'gone' },

@@ -1,5 +1,5 @@
-// context.js: what a model gets: the messages of a context as its API takes them, with their roles,
-// calls and results, where each comes from, and what had to be repaired.
+// context.js: what a model gets: the messages of a context in the format of an API, with their roles,
+// calls and results. Each shows its card or entry, and its repairs.
 import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
@@ -29,12 +29,12 @@ const REPAIRS = {
   empty_result: 'an empty result got a text',
   first_message: 'a message of the user was put first',
 };
-// What these left out is not in the message that they stand at, but before it.
+// These repairs stand before a message: they left out something there.
 const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 'second_result', 'empty_message']);
 
 // --- a message ---
 
-// Each takes a block of a message and gives nodes.
+// The functions make nodes of a block of a message.
 const BLOCKS = {
   text: (one, isPlain) => textOf(String(one.text ?? ''), isPlain),
   thinking: (one) => el('details', {}, el('summary', {}, 'thinking'),
@@ -52,7 +52,7 @@ function call(name, id, input) {
     untrusted(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
-/** What a message contains; `isPlain`: a tool has printed it. */
+/** The contents of a message; `isPlain`: a tool has printed it. */
 function parts(content, isPlain) {
   if (typeof content === 'string') return textOf(content, isPlain);
   if (!Array.isArray(content)) return content ? json(content) : null;
@@ -156,7 +156,7 @@ function repairList({ report }, openSource, goTo) {
       : el('button', { type: 'button', class: 'quiet', onclick: () => goTo(one.message) }, 'Show')))));
 }
 
-/** The context as JSON, as a request to a model has it: the system text apart if its API wants that. */
+/** The context as JSON, as a request to a model has it: with the system text apart if its API requires that. */
 function wholeOf(context) {
   return context.system ? write({ system: context.system, messages: context.messages }) : write(context.messages);
 }
@@ -225,7 +225,7 @@ const retryButton = (retry) => el('button', {
   type: 'button', 'data-do': 'retry', title: 'a copy that continues with a message of yours', onclick: retry,
 }, 'Retry');
 
-/** Shows what `load` gives of the query. `title` are nodes; openSource(id) is the address of a card or
+/** Shows the context that `load` returns for the query. `title` are nodes; openSource(id) is the address of a card or
  * an entry. Optional: `api` to read the tools of a box; retry(context): asks for a message and retries;
  * command(query): that of a terminal; instead(error): nodes that offer something else. Returns the context; null if there is none. */
 export async function showContext(main, here, { title, load, openSource, missing, api = null, retry = null,
@@ -247,7 +247,7 @@ export async function showContext(main, here, { title, load, openSource, missing
   }
 }
 
-const CARDS_MOST = 10000; // of one context
+const CARDS_MOST = 10000; // that a context may have
 const TAIL = 2000; // cards of a box that is too long for one context
 
 /** The number of cards that a box has at a version; 0: it is not known. */
@@ -256,11 +256,11 @@ async function lengthOf(api, box, version) {
     const { data } = await api.log(box, version === undefined ? undefined : Number(version) + 1, 1);
     return data.log[0]?.length ?? 0;
   } catch {
-    return 0; // the request for the context says what is wrong
+    return 0; // the request for the context reports what is wrong
   }
 }
 
-/** Calls a box by the first thing that its user says. */
+/** Names a box by the first message of its user. */
 function nameBox(link, { messages }) {
   const first = messages.find((one) => roleOf(one) === 'user');
   const said = sentence(firstText(first));

@@ -5,7 +5,7 @@ import { link } from './place.js';
 const WORDS = 6; // that are looked for: enough words to find the text again
 const LOOKED_AT = 400; // characters of the text
 const LONGEST = 40; // characters of a word
-const LONGEST_CJK = 4; // of a text that has no spaces between words
+const LONGEST_CJK = 4; // characters of a text that has no spaces between words
 const WORD = /[\p{L}\p{N}]+(?:[-_.'][\p{L}\p{N}]+)*/gu;
 const CJK = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
 

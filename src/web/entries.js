@@ -1,5 +1,5 @@
 // entries.js: the entries of a session as rows: messages first, settings and labels small. From each one goes to
-// what it says in full, to what the model got, to a fork or a retry, and to where else the same was said.
+// its whole text, to what the model got, to a fork or a retry, and to where else in the project the same words are.
 import { copyButton, count, el, shortId, untrusted } from './dom.js';
 import { elsewhere } from './elsewhere.js';
 import { link } from './place.js';
@@ -7,12 +7,12 @@ import { askToForkSession } from './retry.js';
 import { clock } from './time.js';
 
 const DEEPEST = 16; // steps that a branch is set in
-// As the command line says who speaks; a summary has a role only for models.
+// The same roles as in the command line; a summary has a role only for models.
 const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
 const TALKERS = new Set(['system', 'user', 'assistant', 'summary', 'custom']); // their texts are worth lines
 const MINOR = new Set(['setting', 'label', 'name', 'metadata']);
 
-/** What an entry says; of one that is too long to be read, its size. */
+/** The text of an entry; the size of an entry that is too long. */
 function saysOf({ preview, type, size }) {
   const said = preview && [preview.text.trim(), preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
   return said || `(${type}, ${count(size, 'byte')})`;
@@ -44,7 +44,7 @@ function contextLink(node, word, at) {
   }, 'What the model got');
 }
 
-/** What one can do with an entry. */
+/** The actions of an entry. */
 function actions(node, word, api, here, isTurn) {
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
   return el('span', { class: 'entry-actions' }, contextLink(node, word, at), forkButton(node, isTurn, api, here),

@@ -87,7 +87,7 @@ function parameters(text) {
   }
 }
 
-/** Asks for a message, and makes a session of the messages that `load` gives. */
+/** Asks for a message, and makes a session of the messages that `load` returns. */
 export function askToRetryInSession(api, here, { title, name, load }) {
   const { field, fields } = messageField('A message of the user after them (optional)');
   ask({

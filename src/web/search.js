@@ -36,7 +36,7 @@ async function showBoxesOf(of, into, api, here) {
   }, (box) => boxRow(box, here), () => el('p', { class: 'faint' }, 'No box holds it.'));
 }
 
-/** Shows what is found for the query of the place. */
+/** Shows what is found for the query of the address. */
 export async function showSearch(main, api, here) {
   const { q = '', of, card, entry, ...filters } = here.query;
   const boxes = el('div', { class: 'rows', 'data-part': 'boxes' });

@@ -1,5 +1,5 @@
-// session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
-// labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
+// session.js: the sessions of a project, and one of them as the tree that it is: branches are set in, the head and
+// labels are marked. Each entry shows the beginning of its text. There are links to turns, and a search.
 import { copyButton, count, el, fill, namedLink, notice, sentence, shortId, untrusted } from './dom.js';
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
@@ -17,7 +17,7 @@ import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
 
 const PAGE = 500; // entries that are asked for at once
-const BEFORE = 100; // of those before the one that is looked for
+const BEFORE = 100; // entries before the one that is looked for
 const KEPT = 1500; // entries that are shown at once: earlier or later ones go
 
 // --- the list ---
@@ -54,8 +54,8 @@ function rowsOf(nodes) {
   return rows;
 }
 
-/** Gives each row that begins a branch `below`, how many of the branch come after it, and leaves those out
- * of branches that are folded. */
+/** Sets `below` of each row that begins a branch to how many rows of the branch come after it. Leaves out the rows of
+ * folded branches. */
 function foldedRows(rows, folded) {
   const kept = [];
   for (let at = 0; at < rows.length; at++) {
@@ -137,9 +137,9 @@ class Part {
   }
 }
 
-/** Gives the numbers of the turns that begin in the tree: those of the path to the head, and from there on. */
+/** Returns the numbers of the turns that begin in the tree: those of the path to the head, and from there on. */
 function numbersOf(nodes, turns) {
-  const counts = new Map(); // of the user's messages on the path, as far as it is known
+  const counts = new Map(); // entry -> the number of user's messages on its path, if that is known
   for (const node of nodes) {
     const above = node.parent_id === null ? 0 : counts.get(node.parent_id) ?? turns.numbers.get(node.parent_id);
     const count = turns.numbers.get(node.entry_id) ?? (above === undefined ? undefined : above + Number(isOfUser(node)));
@@ -148,7 +148,7 @@ function numbersOf(nodes, turns) {
   return counts;
 }
 
-/** Gives a parent these children. Those that are there already, in this order, are not touched. */
+/** Replaces the children of a parent. Those that are there already, in this order, are not touched. */
 function replaceWith(parent, children) {
   const stay = new Set(children);
   for (const one of [...parent.childNodes]) if (!stay.has(one)) one.remove();
@@ -202,7 +202,7 @@ class Tree {
     return { looks, node: entryRow(one, { ...this.place, turn, onfold: () => this.#fold(node.entry_id) }) };
   }
 
-  /** Draws what has changed. What was seen stays where it was. */
+  /** Draws the rows that have changed. The rows in sight stay at their height. */
   paint() {
     const { part, node } = this;
     const seen = [...node.querySelectorAll('.entry')].find((one) => one.getBoundingClientRect().bottom > 0);
@@ -259,7 +259,7 @@ async function showTree(body, api, here, session, turns) {
   tree.paint();
 }
 
-/** What is found in the session. */
+/** Shows the hits of a search in the session. */
 async function showFound(body, api, here) {
   const list = el('div', { class: 'rows' });
   fill(body, list);
@@ -270,7 +270,7 @@ async function showFound(body, api, here) {
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
-/** The name of a session, else the beginning of the first message of a user; its turns must have their first page. */
+/** The name of a session, else the beginning of the first message of a user. `turns` must have their first page. */
 function nameOf(session, turns) {
   return session.name ?? sentence(turns.all[0]?.preview?.text);
 }
@@ -297,7 +297,7 @@ export async function showSession(main, api, here) {
   }
 }
 
-/** What a model gets at a leaf. */
+/** Shows what a model gets at a leaf. */
 export async function showSessionContext(main, api, here) {
   const session = (at) => link({ project: here.project, view: 'session', id: here.id, query: { at } });
   const { leaf, compare } = here.query;

@@ -9,7 +9,7 @@ function askFor({ label, rows = 5, ...words }, run) {
   ask({ ...words, fields: el('label', { class: 'field' }, label, field) }, () => run(field.value));
 }
 
-/** An ability that says in its output whether it worked. */
+/** Throws an error if the output of an ability reports that it failed. */
 async function requireSuccess(answer) {
   const { data } = await answer;
   if (!data.success) throw new Error(data.error ?? 'it did not work');
@@ -37,7 +37,7 @@ export function cancelButton(api, task, then) {
 
 // --- a retry of a turn, in a session ---
 
-/** What the model got at a turn, as the steps before it have it: for turns whose box is not known. */
+/** The messages that the model got at a turn, made of the steps before it: for turns whose box is not known. */
 function messagesBefore(story, answer) {
   const messages = [];
   for (const item of story.items.slice(0, answer.number)) {
@@ -61,7 +61,7 @@ export function contextAddress(task, { version, contextVersion }) {
     : { box: task.boxId, query: { version } };
 }
 
-/** Gives the messages that the model got at the turn of an answer, in OpenAI's format. */
+/** Returns the messages that the model got at the turn of an answer, in OpenAI's format. */
 async function messagesOf(api, story, answer) {
   const from = contextAddress(story.task, answer.turn);
   return from === null ? messagesBefore(story, answer) : (await api.boxContext(from.box, {

@@ -8,7 +8,7 @@ import { when } from './time.js';
 const MARKS = 120; // versions that have a mark: those around the present one
 const WORDS = { append: 'appended', create: 'created with', fork: 'forked with', replace: 'replaced by', seal: 'sealed with' };
 
-/** What a card says, after who says it. */
+/** The role and the text of a card. */
 function saidBy(card) {
   return `${roleOf(card) || card.type}: ${sentence(cardText(card), 90) || card.card_id}`;
 }
@@ -84,7 +84,7 @@ export class Timeline {
     return [from, Math.min(this.history.length, from + MARKS - 1)];
   }
 
-  /** The versions that have marks, with the agent turn of each; `begins`: it is the first of its turn. */
+  /** The versions that have marks, with the agent turn of each; `begins`: the first version of a turn. */
   versionsInRange() {
     const [from, to] = this.range();
     const all = [];
@@ -111,7 +111,7 @@ export class Timeline {
     })));
   }
 
-  /** Loads the cards of the marks, and says with them what the versions are. */
+  /** Loads the cards of the marks, and names the versions by them. */
   async label() {
     const drawn = ++this.drawn;
     const [from, to] = this.range();
