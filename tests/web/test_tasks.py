@@ -245,7 +245,12 @@ def test_turns():
     browser.await_text("disk full")
     shown = browser.text()
     assert "Known before." in shown and "I read its log." in shown and "The disk was full." not in shown
-    browser.run("history.back()")
+    browser.click("header [data-do=retry]")
+    browser.type("dialog textarea", "Look at db-8.")
+    browser.click("dialog [data-do=confirm]")
+    browser.wait("return document.querySelector('.entry[aria-current]')?.innerText.includes('Look at db-8.')")
+    assert len(browser.texts(".entry")) == 7, "a name, the five messages, and that of the reader"
+    browser.run("history.go(-2)")
     browser.wait("return document.activeElement.dataset.turn === '2'")
     browser.click("[data-turn='2'] [data-do=retry]")
     browser.click("dialog [data-do=confirm]")
