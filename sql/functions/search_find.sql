@@ -9,13 +9,14 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
--- The setting plan_cache_mode lets PostgreSQL plan both queries once and not at each search, because planning is slower
+-- The setting plan_cache_mode lets PostgreSQL plan the queries once and not at each search, because planning is slower
 -- than a search for a common word.
 --
 -- The GIN index finds all documents with a word, in no order, which is slow for a word of many documents. So the
--- function first examines the newest documents. If they do not fill the page, it examines one period before the other.
--- The length of a period is estimated from the hits so far: it probably fills the page, but is at most ten times as
--- long as all later ones together. If it would be a quarter of the rest, the whole rest is examined at once.
+-- function first examines the newest documents. If they do not fill the page, it examines up to three periods, each just
+-- before the previous one, and then all older documents. The length of a period is estimated from the hits so far: it
+-- probably fills the page, but is at most ten times the time from its end to the newest document. If the period were
+-- more than a quarter of the remaining time, all older documents are examined instead.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
     tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,
     from_n bigint, page_size bigint, newest_max bigint)
@@ -36,7 +37,7 @@ DECLARE
     period      interval;
     begin_time  timestamptz; -- the period begins after this time
     hits        bigint;
-    new_hits    bigint;
+    period_hits bigint;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
@@ -44,11 +45,14 @@ BEGIN
     RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, after_time, before_time, before_n,
                                                        page_size, newest_max) AS s;
     GET DIAGNOSTICS hits = ROW_COUNT;
+    IF hits >= page_size THEN
+        RETURN;
+    END IF;
     newest_time := (SELECT d.created_at FROM cardbox.search_documents d
                      WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n)
                      ORDER BY d.created_at DESC, d.n DESC LIMIT 1);
-    oldest_time := (SELECT d.created_at FROM cardbox.search_documents d
-                     WHERE d.tenant_id = tenant ORDER BY d.created_at, d.n LIMIT 1);
+    oldest_time := greatest(after_time, (SELECT min(d.created_at) FROM cardbox.search_documents d
+                                          WHERE d.tenant_id = tenant));
     -- the last document that search_newest() examined
     SELECT d.created_at, d.n INTO before_time, before_n FROM cardbox.search_documents d
      WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n) AND d.created_at > after_time
@@ -56,22 +60,23 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    WHILE hits < page_size AND before_time > after_time LOOP
+    FOR i IN 1 .. 3 LOOP
         period := greatest(newest_time - before_time, interval '1 second')
                   * least(10, 2 * page_size / greatest(hits, 1));
         EXIT WHEN before_time - oldest_time < 4 * period;
-        begin_time := greatest(after_time, before_time - period);
+        begin_time := before_time - period;
         RETURN QUERY SELECT s.* FROM cardbox.search_period(tenant, search_find.terms, begin_time, before_time, before_n,
                                                            page_size - hits) AS s;
-        GET DIAGNOSTICS new_hits = ROW_COUNT;
-        hits := hits + new_hits;
+        GET DIAGNOSTICS period_hits = ROW_COUNT;
+        hits := hits + period_hits;
+        IF hits >= page_size THEN
+            RETURN;
+        END IF;
         before_time := begin_time;
         before_n := max_n;
     END LOOP;
-    IF hits < page_size AND before_time > after_time THEN
-        RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, before_time, before_n,
-                                                          page_size - hits) AS s;
-    END IF;
+    RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, before_time, before_n,
+                                                      page_size - hits) AS s;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.search_find TO cardbox_worker;

@@ -1,6 +1,7 @@
--- search_older: finds documents before a position with the GIN index. Part of search_find(). No other index must be used
--- beside the GIN index, because it would find nearly all documents. So the tenant is compared in an expression, and the
--- times together with `n`. Terms are hashes of the tenant and a word: the GIN index finds hardly any other tenant's.
+-- search_older: finds documents before a position with the GIN index. Part of search_find(). PostgreSQL must not combine
+-- it with another index, which would find nearly all documents. So the conditions have forms that no other index
+-- supports: `tenant_id || ''` and `(created_at, n)`. A term is a hash of the tenant and a word, so the GIN index finds
+-- hardly any documents of other tenants.
 -- The documents are sorted before the join, so that the contents of older ones are not read when the page is full.
 CREATE OR REPLACE FUNCTION cardbox.search_older(
     tenant text, terms bigint[], after_time timestamptz, before_time timestamptz, before_n bigint, page_size bigint)

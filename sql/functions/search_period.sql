@@ -1,6 +1,6 @@
--- search_period: finds documents before a position, of a time after `after_time`. Part of search_find(). PostgreSQL
--- combines the GIN index of terms with the BRIN index of times, so it reads only documents of the period. Otherwise the
--- function is like search_older(), which also explains the expression of the tenant.
+-- search_period: finds documents before a position and after `after_time`. Part of search_find(). PostgreSQL combines
+-- the GIN index of terms with the BRIN index of times, which skips the parts of the table without documents of the
+-- period. Otherwise the function is like search_older(), which also explains `tenant_id || ''`.
 CREATE OR REPLACE FUNCTION cardbox.search_period(
     tenant text, terms bigint[], after_time timestamptz, before_time timestamptz, before_n bigint, page_size bigint)
 RETURNS TABLE (kind text, id text, session_id text, task_id text, created_at timestamptz, n bigint, type text,

@@ -9,8 +9,8 @@
 --
 -- Each of up to `tenants_max` tenants gets an equal share of the rows, and the next call begins with other tenants.
 --
--- The transaction's commit does not wait for the disk (synchronous_commit). If PostgreSQL crashes and the transaction is
--- lost, the rows are back in the queue too.
+-- The commit does not wait for the disk (synchronous_commit). If PostgreSQL crashes before the commit is on disk, the
+-- documents are lost, but the rows are still in the queue.
 --
 -- The functions of the queue always use its index (enable_seqscan). The statistics of the queue are often those of an
 -- empty table, for which PostgreSQL would read all rows for each tenant.

@@ -5,7 +5,7 @@
 -- $3 text[]         card ids or entry ids, each once
 -- $4 text[]         kinds; NULL: the document is removed
 -- $5 text[]         task ids, or NULL
--- $6 timestamptz[]  times of creation, or NULL
+-- $6 timestamptz[]  times of creation, or NULL; times outside of the years 1 to 9999 become the nearest time within
 -- $7 timestamptz[]  times at which the ids were queued
 -- $8 int8[]         number of terms in $10 before those of the document
 -- $9 int8[]         the same number including them; -1: the id is queued again
@@ -23,7 +23,8 @@ WITH given AS (
        AND d.session_id = g.session_id COLLATE "C" AND d.id = g.id COLLATE "C"
 )
 INSERT INTO cardbox.search_documents AS d (tenant_id, session_id, id, kind, task_id, created_at, terms)
-SELECT g.tenant_id, g.session_id, g.id, g.kind, g.task_id, g.created_at,
+SELECT g.tenant_id, g.session_id, g.id, g.kind, g.task_id,
+       least(greatest(g.created_at, '0001-01-01Z'), '9999-12-31 23:59:59.999999Z'),
        ($10::int8[])[g.terms_before + 1 : g.terms_end]
   FROM given g WHERE g.kind IS NOT NULL AND g.terms_end >= 0
     ON CONFLICT (tenant_id, session_id, id) DO UPDATE

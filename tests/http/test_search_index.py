@@ -65,6 +65,15 @@ def documents(dsn_, project="p"):
 # --- cards ---
 
 
+def test_times_that_are_no_dates():
+    """They can be written by psql, and become the nearest time that has a date of four digits."""
+    insert(dsn(), "times", 1100, "many")
+    psql(dsn(), """INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at) SELECT 'times', at, '"rare"', at::timestamptz
+                     FROM unnest(ARRAY['infinity', '200000-01-01', '-infinity', '0044-03-15 BC']) AS at""")
+    await_ids("rare", ["infinity", "200000-01-01", "-infinity", "0044-03-15 BC"], "times")
+    assert [hit["created_at"] for hit in hits("rare", "times")] == 2 * ["9999-12-31T23:59:59.999999Z"] + 2 * ["0001-01-01T00:00:00Z"]
+
+
 def test_a_card_is_found_repaired_and_deleted():
     add("c1", "quokka")
     await_ids("quokka", ["c1"])

@@ -566,7 +566,7 @@ def test_the_search_combines_its_indexes():
     """The GIN index of terms, alone or with the BRIN index of times: never an index that finds all documents of a tenant."""
     used = {node["Index Name"] for plan in explain(analysed(), "search_find", find("5")) for node in nodes(plan["Plan"])
             if node["Node Type"] == "Bitmap Index Scan"}
-    assert used == {"search_documents_terms", "search_documents_parts"}, used
+    assert used == {"search_documents_terms", "search_documents_by_period"}, used
 
 
 def test_the_test_sees():

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
 from cardbox_test import Connection, Postgres, once
 
-# Each tenth of the cards has its own distribution of times. All have term 1, every 7th has term 7 and so on.
+# Five tenths of the cards have special times, the others are a minute apart. Each k-th card has the term k.
 CARDS = """
 INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at)
 SELECT t, 'card-' || n, '1', '{}', CASE n % 10
@@ -29,7 +29,7 @@ SELECT c.tenant_id, '', c.card_id, 'card', c.created_at,
 
 # All pages of a search together: the ids of the documents.
 PAGES = """
-CREATE FUNCTION pg_temp.pages(terms bigint[], after timestamptz, before timestamptz, size bigint, newest bigint)
+CREATE FUNCTION pg_temp.pages(terms bigint[], after timestamptz, before timestamptz, size bigint, newest_max bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     ids  text[] := '{}';
@@ -39,7 +39,7 @@ DECLARE
 BEGIN
     LOOP
         SELECT array_agg(f.id), (array_agg(f.created_at))[count(*)], (array_agg(f.n))[count(*)] INTO page, at, n
-          FROM cardbox.search_find('mine', terms, after, before, at, n, size, newest) AS f;
+          FROM cardbox.search_find('mine', terms, after, before, at, n, size, newest_max) AS f;
         ids := ids || page;
         EXIT WHEN cardinality(page) < size IS NOT FALSE;
     END LOOP;
@@ -53,8 +53,8 @@ CREATE FUNCTION pg_temp.scan(terms bigint[], after timestamptz, before timestamp
 $$;
 """
 TERMS = ("{1}", "{7}", "{89}", "{997}", "{1499}", "{7,89}", "{2}")
-PERIODS = (("NULL", "NULL"), ("NULL", "'2026-01-01'"), ("'2025-12-31 23:00'", "NULL"), ("'1900-01-01'", "'2026-01-01 00:00:01'"),
-           ("'2026-01-01'", "'2026-01-01'"), ("'0001-01-01 00:00+00'", "'0001-01-02 00:00+00'"), ("'9999-12-31'", "NULL"))
+LIMITS = (("NULL", "NULL"), ("NULL", "'2026-01-01'"), ("'2025-12-31 23:00'", "NULL"), ("'1900-01-01'", "'2026-01-01 00:00:01'"),
+          ("'2026-01-01'", "'2026-01-01'"), ("'0001-01-01 00:00+00'", "'0001-01-02 00:00+00'"), ("'9999-12-31'", "NULL"))
 
 
 @once
@@ -68,7 +68,7 @@ def connection():
 
 
 def test_pages():
-    for after, before in PERIODS:
+    for after, before in LIMITS:
         def case(after=after, before=before):
             for terms in TERMS:
                 for size, newest in ((10, 1), (3, 20), (100, 1000), (5000, 10)):

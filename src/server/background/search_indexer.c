@@ -13,7 +13,7 @@
 
 enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
-    PAUSE_FACTOR = 2,  /* pause divided by work, while the queue grows */
+    PAUSE_FACTOR = 2,  /* pause / duration of the batch, while the queue grows */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
     RETRY_MOST_MS = 60000,
@@ -27,7 +27,7 @@ struct search_indexer_thread {
     unsigned failures;  /* since the last success */
     int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
     int64_t waiting;    /* rows in the queue when it was last counted */
-    bool is_growing;    /* there were more than at the count before */
+    bool is_growing;    /* the last count was higher than the one before */
 };
 
 static void warn_failed(const search_indexer_thread *s, const cardbox_error *err)
@@ -39,6 +39,14 @@ static void warn_failed(const search_indexer_thread *s, const cardbox_error *err
                  failure_message(why, err));
 }
 
+/* The first count of a queue tells nothing, nor does one that has reached its limit. */
+static bool is_growing(const search_indexer_thread *s, int64_t waiting)
+{
+    if (waiting == SEARCH_BACKLOG_MAX && s->waiting == waiting)
+        return s->is_growing;
+    return s->waiting > 0 && waiting > s->waiting;
+}
+
 static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *backlog,
                                     cardbox_error *err)
 {
@@ -46,7 +54,7 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
     cardbox_status status = search_backlog_get(backlog, s->base.db, err);
     s->backlog_ms = clock_ms() + BACKLOG_MS;
     if (status == CARDBOX_OK) {
-        s->is_growing = backlog->waiting > s->waiting;
+        s->is_growing = is_growing(s, backlog->waiting);
         s->waiting = backlog->waiting;
         atomic_store(&metrics->waiting, backlog->waiting);
         atomic_store(&metrics->oldest_micros, backlog->oldest_micros);
@@ -66,7 +74,7 @@ static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
 static int64_t index_batch(search_indexer_thread *s)
 {
     search_batch batch;
-    search_backlog backlog = {.waiting = 1}; /* unless it is counted below */
+    search_backlog backlog = {.waiting = 1}; /* assumed if it is not counted now */
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
         return fail(s, &err);
