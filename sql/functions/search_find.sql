@@ -9,13 +9,11 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Under the policy for
 -- workers, PostgreSQL would not use the GIN index, because the operator `@>` is not leakproof.
 --
--- The setting plan_cache_mode lets PostgreSQL plan both queries once and not at each search, because planning is slower
+-- The setting plan_cache_mode lets PostgreSQL plan the queries once and not at each search, because planning is slower
 -- than a search for a common word.
 --
--- The GIN index finds all documents with a word, in no order, which is slow for a word of many documents. So the
--- function first examines the newest documents. If they do not fill the page, it examines one period before the other.
--- The length of a period is estimated from the hits so far: it probably fills the page, but is at most ten times as
--- long as all later ones together. If it would be a quarter of the rest, the whole rest is examined at once.
+-- A page ends early after the document with which its contents reach `bytes_max`, because it takes long to read and to
+-- compare large contents. If another document follows, it is returned without contents.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
     tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,
     from_n bigint, page_size bigint, newest_max bigint)
@@ -26,52 +24,25 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    after_time CONSTANT timestamptz := coalesce(created_after, '-infinity');
-    -- documents before this position are examined; n = 0 is before all documents of the time
-    before_time timestamptz := coalesce(least(from_time, created_before), 'infinity');
-    before_n    bigint := CASE WHEN from_time <= coalesce(created_before, 'infinity') THEN from_n ELSE 0 END;
-    max_n       CONSTANT bigint := 9223372036854775807; -- after all documents of a time
-    newest_time timestamptz;
-    oldest_time timestamptz;
-    period      interval;
-    begin_time  timestamptz; -- of the period
-    hits        bigint;
-    new_hits    bigint;
+    chars_max  CONSTANT integer := 65536;   -- SEARCH_TEXT_CHARS in src/model/search/search.h
+    bytes_max  CONSTANT bigint  := 2097152; -- SEARCH_PAGE_BYTES in src/store/search/search_find.c
+    bytes      bigint := 0;
+    item       json; -- the content of a document
+    item_calls json;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, after_time, before_time, before_n,
-                                                       page_size, newest_max) AS s;
-    GET DIAGNOSTICS hits = ROW_COUNT;
-    newest_time := (SELECT d.created_at FROM cardbox.search_documents d
-                     WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n)
-                     ORDER BY d.created_at DESC, d.n DESC LIMIT 1);
-    oldest_time := (SELECT d.created_at FROM cardbox.search_documents d
-                     WHERE d.tenant_id = tenant ORDER BY d.created_at, d.n LIMIT 1);
-    -- the last document that search_newest() examined
-    SELECT d.created_at, d.n INTO before_time, before_n FROM cardbox.search_documents d
-     WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n) AND d.created_at > after_time
-     ORDER BY d.created_at DESC, d.n DESC OFFSET newest_max - 1 LIMIT 1;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    WHILE hits < page_size AND before_time > after_time LOOP
-        period := greatest(newest_time - before_time, interval '1 second')
-                  * least(10, 2 * page_size / greatest(hits, 1));
-        EXIT WHEN before_time - oldest_time < 4 * period;
-        begin_time := greatest(after_time, before_time - period);
-        RETURN QUERY SELECT s.* FROM cardbox.search_period(tenant, search_find.terms, begin_time, before_time, before_n,
-                                                           page_size - hits) AS s;
-        GET DIAGNOSTICS new_hits = ROW_COUNT;
-        hits := hits + new_hits;
-        before_time := begin_time;
-        before_n := max_n;
+    FOR kind, id, session_id, task_id, created_at, n, type, role, item, item_calls IN
+        SELECT s.* FROM cardbox.search_by_time(tenant, search_find.terms, created_after, created_before, from_time,
+                                               from_n, page_size, newest_max) AS s
+    LOOP
+        content := CASE WHEN bytes < bytes_max THEN left(item::text, chars_max) END;
+        tool_calls := CASE WHEN bytes < bytes_max THEN left(item_calls::text, chars_max) END;
+        RETURN NEXT;
+        EXIT WHEN bytes >= bytes_max;
+        bytes := bytes + coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0);
     END LOOP;
-    IF hits < page_size AND before_time > after_time THEN
-        RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, before_time, before_n,
-                                                          page_size - hits) AS s;
-    END IF;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.search_find TO cardbox_worker;
