@@ -12,8 +12,8 @@
 -- The setting plan_cache_mode lets PostgreSQL plan the queries once and not at each search, because planning is slower
 -- than a search for a common word.
 --
--- A page ends early after the document with which its contents reach `bytes_max`, because it takes long to read and to
--- compare large contents. If another document follows, it is returned without contents.
+-- Large contents are slow to read and to compare. So a page ends after the document with which its contents reach
+-- `bytes_max`. If another document follows, it is returned without contents.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
     tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,
     from_n bigint, page_size bigint, newest_max bigint)

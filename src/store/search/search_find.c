@@ -153,16 +153,10 @@ void search_page_read(search_page *out, const store_rows *rows, int64_t limit, a
 
 void search_page_json(buf *out, const store_rows *rows, const search_find *find, arena *memory)
 {
-    arena held = ARENA_BESIDE(memory); /* counts the rows until they have been read */
     search_page page;
-    if (!arena_count(&held, rows_memory(rows))) {
-        memory->failed = true;
-        memory->why = held.why;
-    }
     search_page_read(&page, rows, find->limit, memory);
     buf_text(out, "{\"hits\":[");
     search_rows_match(rows, page.count, find->query, add_hit, out, memory);
-    arena_reset(&held);
     buf_char(out, ']');
     buf_member_text(out, "cursor", slice_of(page.next));
     buf_char(out, '}');
