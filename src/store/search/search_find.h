@@ -53,8 +53,8 @@ void search_rows_match(const store_rows *rows, int count, const search_query *qu
                        search_add_hit *add, void *out, arena *memory);
 
 /* A page: the first `count` rows, and the cursor of the next page, allocated in `memory`. The
- * cursor is NULL if there is no next page, or if `memory` has failed. A page ends after `limit` rows
- * or 2 MiB of texts, which limits its memory and time. */
+ * cursor is NULL if there is no next page, or if `memory` has failed. A page ends after `limit`
+ * rows or 2 MiB of texts, which limits its memory and time. */
 typedef struct search_page {
     int count;
     const char *next;
