@@ -21,7 +21,7 @@ DECLARE
     newest_time timestamptz;
     oldest_time timestamptz;
     period      interval;
-    begin_time  timestamptz; -- of the period
+    begin_time  timestamptz; -- the period begins after this time
     hits        bigint;
     new_hits    bigint;
 BEGIN

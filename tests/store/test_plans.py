@@ -562,6 +562,13 @@ def check_kept(name):
     assert not found, "\n" + "\n".join(found)
 
 
+def test_the_search_combines_its_indexes():
+    """The GIN index of terms, alone or with the BRIN index of times: never an index that finds all documents of a tenant."""
+    used = {node["Index Name"] for plan in explain(analysed(), "search_find", find("5")) for node in nodes(plan["Plan"])
+            if node["Node Type"] == "Bitmap Index Scan"}
+    assert used == {"search_documents_terms", "search_documents_parts"}, used
+
+
 def test_the_test_sees():
     """Statements that scan, sort, or find by a parameter of the wrong type are found out."""
     owner = analysed()
