@@ -291,6 +291,20 @@ def test_snippets():
     assert not any(unicodedata.category(ch) == "Cs" for hit in hits.values() for ch in hit["snippet"])
 
 
+def test_snippets_of_messages():
+    """A snippet ends with the text that has the last match; what follows in the message can still be found."""
+    name = project()
+    said = {"role": "assistant", "content": [{"type": "text", "text": "First needle."}, {"type": "text", "text": "More hay."}],
+            "provider": "anthropic", "usage": {"input": 5}}
+    entries(name, "s", {"id": "e", "type": "message", "message": said})
+    add(name, card("c", {"content": "A needle.", "model": "needle-2", "more": "hay"}), card("d", {"path": "/needle", "error": "none"}))
+    indexed()
+    assert {hit["id"]: hit["snippet"] for hit in find(name, "needle")["hits"]} == {
+        "e": "First needle.", "c": "A needle. model needle-2 more hay", "d": "path /needle error none"}
+    assert find(name, "first hay")["hits"][0]["snippet"] == "First needle. More hay."
+    assert ids(name, "anthropic") == ["e"]
+
+
 # --- who may ---
 
 
