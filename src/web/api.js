@@ -29,7 +29,7 @@ function errorOf(status, body) {
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
-let lsn = ''; // of the last write: a standby whose log has not reached it must not answer
+let lsn = ''; // that the last write returned: a standby whose log has not reached it must not answer
 
 /** A response; throws an ApiError if there is none. */
 async function request(method, path, { body, signal, headers = {} }) {
@@ -66,7 +66,7 @@ async function call(method, path, options = {}) {
 
 // --- server-sent events ---
 
-const AGAIN_MS = 1000; // as the server says, too
+const AGAIN_MS = 1000; // the same as `retry` of the server
 
 /** The events of one response: {event, data, id}. */
 async function* eventsOf(body) {
@@ -89,7 +89,7 @@ async function* eventsOf(body) {
 }
 
 /** All events of a path. After a break it goes on where it was, with the events `broken` and `again`
- * between; the server says when there are no more. */
+ * between; status 204 ends them. */
 async function* events(path, signal) {
   let last = '0';
   for (let broken = false; ; await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); })) {
@@ -125,7 +125,7 @@ export const server = () => ROOT.href.replace(/\/$/, '');
 /** The first projects of the token, or of all. */
 export const projects = () => call('GET', 'projects' + query({ limit: 100 }));
 
-/** What the page asks of one project. */
+/** The requests of the page about one project. */
 export function project(name, signal) {
   const at = (...parts) => ['projects', name, ...parts].map(part).join('/');
   const get = (path) => call('GET', path, { signal });

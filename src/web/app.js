@@ -1,5 +1,5 @@
-// app.js: the inspector: which project, which place, and what is shown there. Every place has an
-// address, so Back and bookmarks work.
+// app.js: the inspector: which project and which page are shown. Every page has an address,
+// so Back and bookmarks work.
 import { cappedCount, el, fill, notice } from './dom.js';
 import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
@@ -11,6 +11,7 @@ import { showOverview } from './overview.js';
 import { go, link, place, setTitle } from './place.js';
 import { row } from './rows.js';
 import { showSearch } from './search.js';
+import { showSeen } from './seen.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
 import { trouble } from './trouble.js';
@@ -36,7 +37,7 @@ const $ = (id) => document.getElementById(id);
 const main = $('main');
 const panel = $('panel');
 
-let leave = new AbortController(); // of what is loaded for the main part
+let leave = new AbortController(); // aborts the requests for the main part
 let leavePanel = new AbortController();
 
 // --- what is remembered ---
@@ -58,7 +59,7 @@ function remember(name) {
 
 // --- what is shown ---
 
-/** What is loaded for the main part is not wanted any more, nor is how it looked. */
+/** Ends the requests for the main part, and removes its marks and keys. */
 function leaveMain() {
   leave.abort();
   leave = new AbortController();
@@ -142,7 +143,9 @@ function show(before = null) {
   if (document.activeElement !== $('search')) $('search').value = here.view === 'search' ? here.query.q ?? '' : '';
   markPart(here);
   remember(here.project);
-  if (!before || !same(withoutPanel(here), withoutPanel(before))) showMain(here);
+  if (before && same(withoutPanel(here), withoutPanel(before))) return;
+  showMain(here);
+  showSeen(main, leave.signal);
 }
 
 // --- what one can do ---
@@ -154,14 +157,14 @@ $('project-form').addEventListener('submit', (event) => {
   $('project').blur();
 });
 
-// The last project stands there: what is typed takes its place.
+// The field shows the last project: typing replaces it.
 $('project').addEventListener('focus', () => $('project').select());
 
 $('search-form').addEventListener('submit', (event) => {
   event.preventDefault();
   const q = $('search').value.trim();
   const here = place();
-  if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, q } });
+  if (q && here.project) go({ project: here.project, view: 'search', query: { ...here.view === 'search' ? here.query : {}, of: undefined, q } });
   main.focus({ preventScroll: true }); // so that the keys of the page work
 });
 
@@ -203,7 +206,7 @@ function sayToken() {
   $('token-button').title = token.get() ? 'a token is set' : 'no token is set';
 }
 
-// What a dialog asks is about the place that was left.
+// A dialog is about the page that was left.
 window.addEventListener('hashchange', (event) => {
   for (const one of document.querySelectorAll('dialog[open]')) one.close();
   show(place(new URL(event.oldURL).hash));

@@ -1,14 +1,15 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
-// boxes that it was forked from, so that one sees what the agent saw at each turn, and forks there.
+// boxes that it was forked from. One sees what the agent saw at each turn, and forks there.
 import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
-import { agentTurnOf, cardItem, cardText, missingItem, pairing } from './card.js';
+import { agentTurnOf, cardItem, cardText, missingItem, pairing, roleOf } from './card.js';
 import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
-import { ask, askToFork } from './dialog.js';
+import { ask } from './dialog.js';
 import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
-import { link, place, replaceAddress, setTitle } from './place.js';
+import { link, place, pushAddress, replaceAddress, setTitle } from './place.js';
+import { askToForkBox } from './retry.js';
 import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -43,7 +44,7 @@ class BoxPage {
     this.list = el('div', { class: 'cards' });
     this.commands = el('details', { class: 'commands' });
     this.timeline = new Timeline(this.history, {
-      show: (position) => this.show(position), refresh: () => this.refresh(), buttons: this.makeButtons(),
+      show: (position, isJump) => this.show(position, isJump), refresh: () => this.refresh(), buttons: this.makeButtons(),
     });
     fill(this.main, el('header', { class: 'box-head' },
       el('h1', {}, el('span', { class: 'faint' }, 'Box '), this.title), this.facts),
@@ -57,6 +58,7 @@ class BoxPage {
     const { of = this.here.id, version } = this.here.query;
     if (of !== this.here.id) await this.history.trace();
     await this.show(this.history.position(of, Number(version ?? 0)) || this.history.length);
+    if (version !== undefined) this.scrollToNew();
     this.scrollToCard(this.here.query.at);
     this.name();
     if (of === this.here.id) await this.addParents();
@@ -79,7 +81,7 @@ class BoxPage {
   makeButtons() {
     this.forkButton = el('button', {
       type: 'button', class: 'main', 'data-do': 'fork', onclick: () => this.forkHere(),
-      title: 'a new box from this version, to try again from here',
+      title: 'a new box from this version, also with a message after it',
     }, 'Fork here');
     this.appendButton = el('button', { type: 'button', 'data-do': 'append', onclick: () => this.append() }, 'Append a message');
     this.contextLink = el('a', { class: 'button', 'data-do': 'context' }, 'What a model gets');
@@ -92,7 +94,8 @@ class BoxPage {
     return this.position === this.history.length;
   }
 
-  async show(position) {
+  /** Shows a version. Back leads from a version that was jumped to, to the one before. */
+  async show(position, isJump = false) {
     const move = ++this.move;
     this.position = position;
     this.current = this.history.at(position);
@@ -102,9 +105,10 @@ class BoxPage {
       const state = await this.load(this.current);
       if (move !== this.move || this.signal.aborted) return;
       this.draw(state);
-      if (move > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
+      if (move > 1) this.scrollToNew();
       const { card } = place().query; // which may stand beside it
-      replaceAddress({ ...this.here, query: { card, ...this.versionQuery() } });
+      const keepAddress = isJump ? pushAddress : replaceAddress;
+      keepAddress({ ...this.here, query: { card, ...this.versionQuery() } });
     } catch (error) {
       if (move !== this.move || this.signal.aborted || error.name === 'AbortError') return;
       fill(this.list, trouble(error));
@@ -112,7 +116,7 @@ class BoxPage {
     this.main.removeAttribute('aria-busy');
   }
 
-  /** What has come since the page was opened. */
+  /** Shows the changes since the page was opened. */
   async refresh() {
     try {
       await this.history.open();
@@ -159,7 +163,7 @@ class BoxPage {
 
   // --- what it is ---
 
-  /** Calls it by the first thing that a user says at its beginning, or else somebody. */
+  /** Names the box by the first message of a user at its beginning, or else by the first card. */
   async name() {
     const { own } = this.history;
     try {
@@ -226,19 +230,19 @@ class BoxPage {
       const card = cards[at];
       const named = agentTurnOf(card);
       if (named !== null && named !== turn) {
-        items.push(el('div', { class: 'turn' }, el('span', {}, untrusted(named))));
+        items.push(el('div', { class: 'turn', title: 'the turn that the cards name in agent_turn_id' }, el('span', {}, untrusted(named))));
         turn = named;
       }
       items.push(card
         ? cardItem(card, { project: this.here.project, pairs, change: how, position: place + 1,
-          open: this.openLink(id), actions: this.actions(place) })
+          open: this.openLink(id), actions: this.actions(place, card) })
         : missingItem(id, { change: how, position: place + 1 }));
     });
     if (change.at >= list.from + list.ids.length) items.push(this.gone(change, removed));
     return items;
   }
 
-  /** What the version before had in this place. */
+  /** The cards that the version before had here. */
   gone(change, removed) {
     if (change.removed.length === 0) return null;
     return el('details', { class: 'gone' },
@@ -258,19 +262,32 @@ class BoxPage {
     return link({ ...this.here, query: { card, ...this.versionQuery() } });
   }
 
-  actions(place) {
+  actions(place, card) {
     const { versions, version } = this.current;
     const by = versions.addedAtVersion(place, version);
     return [
       by !== null && by > 1 ? el('button', {
         type: 'button', class: 'quiet', title: 'the box as it was when this card was made',
-        onclick: () => this.show(this.history.position(versions.id, by - 1)),
+        onclick: () => this.show(this.history.position(versions.id, by - 1), true),
       }, 'What was seen before this') : null,
-      versions.onlyGrewSince(version) ? el('button', {
-        type: 'button', class: 'quiet', title: 'a new box that ends with this card',
-        onclick: () => this.fork({ at_length: place + 1 }, `the first ${count(place + 1, 'card')}`),
-      }, 'Fork up to here') : null,
+      versions.onlyGrewSince(version) ? this.forkButtonOf(place, card) : null,
     ];
+  }
+
+  /** With a user's message, a retry: another message may replace it. */
+  forkButtonOf(place, card) {
+    const isRetry = roleOf(card) === 'user';
+    return el('button', {
+      type: 'button', class: 'quiet', 'data-do': isRetry ? 'retry' : 'fork-card',
+      title: isRetry ? 'a new box up to this message, also with another message instead' : 'a new box that ends with this card',
+      onclick: () => this.fork({ isRetry, body: { at_length: place + 1 }, what: `the first ${count(place + 1, 'card')}`,
+        before: isRetry ? { at_length: place } : null }),
+    }, isRetry ? 'Retry' : 'Fork here');
+  }
+
+  /** Shows what the version has added. */
+  scrollToNew() {
+    this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
   }
 
   scrollToCard(id) {
@@ -283,23 +300,12 @@ class BoxPage {
 
   forkHere() {
     const { version } = this.current;
-    this.fork({ at_version: version }, `version ${version}`);
+    this.fork({ body: { at_version: version }, what: `version ${version}` });
   }
 
-  fork(body, what) {
-    const from = this.current.versions.id;
-    const message = new Message('A message of your own after it, if you like', true);
-    let made = null; // a second try appends to the fork of the first
-    askToFork({
-      title: 'Fork this box',
-      text: ['A new box in the project ', untrusted(this.here.project), ` begins with ${what} of the box `,
-        shortId(from), '. Cards are shared, not copied, and this box stays as it is.'],
-      fields: message.fields,
-    }, async () => {
-      made ??= (await this.api.fork(from, body)).data;
-      if (!message.isEmpty) await message.append(this.api, made.box_id, made.version);
-      return { project: this.here.project, view: 'box', id: made.box_id };
-    });
+  /** `fork` as askToForkBox has it. */
+  fork(fork) {
+    askToForkBox(this.api, this.here, this.current.versions.id, fork);
   }
 
   append() {

@@ -41,7 +41,7 @@ function entries(first, draw, words, more) {
   return list;
 }
 
-/** What both branches have: its last entries, and those before them on demand. */
+/** The common part: its last entries, and those before them on demand. */
 async function commonPart(api, here, common, draw) {
   if (common === null) return notice('Nothing in common', 'The two branches begin with different entries.');
   let from = common.depth + 1;
@@ -57,7 +57,7 @@ async function commonPart(api, here, common, draw) {
     entries(nodes, draw, 'Earlier entries', isLast ? null : { isBefore: true, load: () => load(SHOWN) }));
 }
 
-/** What only one branch has. */
+/** The part that only one branch has. */
 async function ownPart(api, here, name, leaf, first, common, draw) {
   let from = (common?.depth ?? -1) + 1 + first.length;
   const load = async () => {

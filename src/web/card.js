@@ -19,7 +19,7 @@ export const agentTurnOf = (card) => (typeof card?.metadata?.agent_turn_id === '
 
 const TEXT_MOST = 2000; // characters of a card's text in short
 
-/** What a card says as a text, for one line: its beginning is enough. */
+/** The text of a card for one line: its beginning is enough. */
 export function cardText(card) {
   const { content: of } = card;
   const calls = toolCalls(card).map((one) => one.name).join(', ');
@@ -121,10 +121,10 @@ export function cardItem(card, { project, pairs = new Map(), change = null, posi
   el('footer', {},
     el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
       untrusted(card.card_id)),
-    el('span', { class: 'space' }), elsewhere(cardText(card), project), actions));
+    el('span', { class: 'space' }), elsewhere(cardText(card), project, card.card_id), actions));
 }
 
-/** What stands where a box names a card that can't be read. */
+/** The item for a card of a box that can't be read. */
 export function missingItem(id, { change = null, position = null } = {}) {
   return el('article', { class: `card missing${change ? ` ${change}` : ''}`, 'data-card': id },
     el('header', {}, el('span', { class: 'badge bad' }, 'missing'),

@@ -1,5 +1,5 @@
-// content.js: what a card says, by its class. A content that is not of the shape that its class has
-// is shown as JSON: nothing here may fail on what somebody has written.
+// content.js: the content of a card, by its class. A content that has not the shape of its class is shown as
+// JSON: nothing here may fail on what somebody has written.
 import { add, block, count, el, untrusted } from './dom.js';
 import { pretty, write } from './json.js';
 import { prose } from './markdown.js';
@@ -72,7 +72,7 @@ function toolResult(content) {
   ];
 }
 
-// Each takes a content and gives nodes, or null if it has not the shape of the class.
+// The functions make nodes of a content. Null: it has not the shape of the class.
 const CLASSES = {
   TextContent: (c, card) => (typeof c.text === 'string' ? textOf(c.text, isOfTool(card)) : null),
   JsonContent: (c) => (c.data === undefined ? null : json(c.data)),
@@ -96,7 +96,7 @@ const PRINTED = new Set(['toolResult', 'tool_result', 'bashExecution', 'tool']);
 const callOf = ({ name, arguments: given, params }) => el('div', { class: 'call' },
   el('span', { class: 'tool' }, untrusted(String(name))), jsonOrText(given ?? params));
 
-// Each takes a part of a message and gives nodes.
+// The functions make nodes of a part of a message.
 const PARTS = {
   text: (one, isPlain) => (typeof one.text === 'string' && one.text.trim() ? textOf(one.text, isPlain) : null),
   thinking: (one) => (typeof one.thinking === 'string' ? el('details', {}, el('summary', {}, 'thinking'),
@@ -105,7 +105,7 @@ const PARTS = {
   image: () => el('p', { class: 'faint' }, 'An image.'),
 };
 
-/** What a session's entry says, and the tools that it calls, as nodes. Null: neither. */
+/** The text of a session's entry, and the tools that it calls, as nodes. Null: it has neither. */
 export function entryContent(line) {
   const said = isObject(line.message) ? line.message : line;
   const isPlain = PRINTED.has(said.role ?? said.type);
@@ -130,7 +130,7 @@ function makerOf({ content_class: kind }) {
   return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;
 }
 
-/** What a card says, as nodes. */
+/** The content of a card, as nodes. */
 export function content(card) {
   const of = card.content;
   if (typeof of === 'string') return textOf(of, isOfTool(card));
@@ -147,7 +147,7 @@ export function toolCalls(card) {
   });
 }
 
-/** What is mostly JSON inside a text, such as the arguments of a call. */
+/** A text that is mostly JSON, such as the arguments of a call. */
 export function jsonOrText(of, summary = 'Arguments') {
   if (typeof of !== 'string') return json(of ?? null, summary);
   try {

@@ -1,12 +1,14 @@
-// context.js: what a model gets: the messages of a context as its API takes them, with their roles,
-// calls and results, where each comes from, and what had to be repaired.
-import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+// context.js: what a model gets: the messages of a context in the format of an API, with their roles,
+// calls and results. Each shows its card or entry, and its repairs.
+import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
+import { elsewhere } from './elsewhere.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
 import { prose } from './markdown.js';
 import { go, link, setTitle } from './place.js';
+import { askToForkBox, askToRetryInSession } from './retry.js';
 import { trouble } from './trouble.js';
 
 const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
@@ -27,12 +29,12 @@ const REPAIRS = {
   empty_result: 'an empty result got a text',
   first_message: 'a message of the user was put first',
 };
-// What these left out is not in the message that they stand at, but before it.
+// These repairs stand before a message: they left out something there.
 const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 'second_result', 'empty_message']);
 
 // --- a message ---
 
-// Each takes a block of a message and gives nodes.
+// The functions make nodes of a block of a message.
 const BLOCKS = {
   text: (one, isPlain) => textOf(String(one.text ?? ''), isPlain),
   thinking: (one) => el('details', {}, el('summary', {}, 'thinking'),
@@ -50,7 +52,7 @@ function call(name, id, input) {
     untrusted(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
-/** What a message contains; `isPlain`: a tool has printed it. */
+/** The contents of a message; `isPlain`: a tool has printed it. */
 function parts(content, isPlain) {
   if (typeof content === 'string') return textOf(content, isPlain);
   if (!Array.isArray(content)) return content ? json(content) : null;
@@ -85,7 +87,13 @@ function leftOut(repairs, place, openSource) {
     el('p', { 'data-repair': one.repair }, el('span', { class: 'badge bad' }, 'left out'), repairWords(one, openSource)))) : null;
 }
 
-function messageItem(context, place, repairs, openSource) {
+/** The first text of a message; undefined: it has none. */
+function firstText(message) {
+  const blocks = Array.isArray(message?.content) ? message.content.filter(isObject) : [];
+  return [message?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string');
+}
+
+function messageItem(context, place, repairs, openSource, here) {
   const message = context.messages[place];
   const stored = context.format === 'entries';
   const role = roleOf(message);
@@ -104,11 +112,12 @@ function messageItem(context, place, repairs, openSource) {
     (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
-  el('span', { class: 'space' }), copyButton(() => write(message), 'Copy JSON')));
+  el('span', { class: 'space' }), elsewhere(firstText(message) ?? '', here.project, here.view === 'context' ? sources[0] : undefined),
+  copyButton(() => write(message), 'Copy JSON')));
 }
 
 /** The messages by pages. `goTo` draws up to a message, and shows it. */
-function messageList(context, openSource) {
+function messageList(context, openSource, here) {
   const list = el('div', { class: 'cards' });
   const more = el('button', { type: 'button', class: 'wide' });
   const total = context.messages.length;
@@ -119,7 +128,7 @@ function messageList(context, openSource) {
     more.remove();
     for (; shown < to; shown++) {
       const gone = leftOut(before.get(shown), shown, openSource);
-      list.append(...[gone, messageItem(context, shown, at.get(shown), openSource)].filter(Boolean));
+      list.append(...[gone, messageItem(context, shown, at.get(shown), openSource, here)].filter(Boolean));
     }
     more.textContent = `Show more (${count(total - shown, 'message')})`;
     if (shown < total) list.append(more);
@@ -147,7 +156,7 @@ function repairList({ report }, openSource, goTo) {
       : el('button', { type: 'button', class: 'quiet', onclick: () => goTo(one.message) }, 'Show')))));
 }
 
-/** The context as JSON, as a request to a model has it: the system text apart if its API wants that. */
+/** The context as JSON, as a request to a model has it: with the system text apart if its API requires that. */
 function wholeOf(context) {
   return context.system ? write({ system: context.system, messages: context.messages }) : write(context.messages);
 }
@@ -209,22 +218,28 @@ function choices(here) {
   }, words)), el('label', {}, el('input', {
     type: 'checkbox', checked: repair !== 'off',
     onchange: (event) => to({ repair: event.target.checked ? undefined : 'off' }),
-  }), ' repaired'));
+  }), ' repaired'), el('span', { class: 'space' }));
 }
 
-/** Shows what `load` gives of the query. `title` are nodes; openSource(id) is the address of a card or
- * an entry. Optional: `api` to read the tools of a box; command(query): that of a terminal; instead(error):
- * nodes that offer something else. Returns the context; null if there is none. */
-export async function showContext(main, here, { title, load, openSource, missing, api = null, command = () => null,
-  instead = () => null }) {
+const retryButton = (retry) => el('button', {
+  type: 'button', 'data-do': 'retry', title: 'a copy that continues with a message of yours', onclick: retry,
+}, 'Retry');
+
+/** Shows the context that `load` returns for the query. `title` are nodes; openSource(id) is the address of a card or
+ * an entry. Optional: `api` to read the tools of a box; retry(context): asks for a message and retries;
+ * command(query): that of a terminal; instead(error): nodes that offer something else. Returns the context; null if there is none. */
+export async function showContext(main, here, { title, load, openSource, missing, api = null, retry = null,
+  command = () => null, instead = () => null }) {
   const body = el('div', {}, el('p', { class: 'faint' }, 'Loading …'));
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, title), choices(here)), body);
+  const controls = choices(here);
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, title), controls), body);
   const query = { format: here.query.format, repair: here.query.repair };
   try {
     const { data } = await load(query);
-    const { list, goTo } = messageList(data, openSource);
+    const { list, goTo } = messageList(data, openSource, here);
     fill(body, summary(data, command(query)), repairList(data, openSource, goTo),
       await tools(data, api, openSource), system(data, openSource), list);
+    if (retry) add(controls, retryButton(() => retry(data)));
     return data;
   } catch (error) {
     if (error.name !== 'AbortError') fill(body, trouble(error, missing), instead(error));
@@ -232,7 +247,7 @@ export async function showContext(main, here, { title, load, openSource, missing
   }
 }
 
-const CARDS_MOST = 10000; // of one context
+const CARDS_MOST = 10000; // that a context may have
 const TAIL = 2000; // cards of a box that is too long for one context
 
 /** The number of cards that a box has at a version; 0: it is not known. */
@@ -241,18 +256,25 @@ async function lengthOf(api, box, version) {
     const { data } = await api.log(box, version === undefined ? undefined : Number(version) + 1, 1);
     return data.log[0]?.length ?? 0;
   } catch {
-    return 0; // the request for the context says what is wrong
+    return 0; // the request for the context reports what is wrong
   }
 }
 
-/** Calls a box by the first thing that its user says. */
+/** Names a box by the first message of its user. */
 function nameBox(link, { messages }) {
   const first = messages.find((one) => roleOf(one) === 'user');
-  const blocks = Array.isArray(first?.content) ? first.content.filter(isObject) : [];
-  const said = sentence([first?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string'));
+  const said = sentence(firstText(first));
   if (!said) return;
   fill(link, untrusted(said));
   setTitle(said);
+}
+
+/** Retries from the context of a box: with a fork of it; if another box follows, with a session of its messages. */
+function askToRetry(api, here, wanted, version) {
+  if (here.query.then) {
+    askToRetryInSession(api, here, { title: 'Retry in a session', name: document.querySelector('h1').textContent,
+      load: async () => (await api.boxContext(here.id, wanted({ format: 'openai' }))).data.messages });
+  } else askToForkBox(api, here, here.id, { isRetry: true, body: { at_version: version }, what: `version ${version}` });
 }
 
 /** The context of a box, as it is or was. */
@@ -274,7 +296,7 @@ export async function showBoxContext(main, api, here) {
       href: link(to({ tail: TAIL })), 'data-do': 'tail',
     }, `Show what a model gets of the last ${count(TAIL, 'card')}`)) : null),
     openSource: (card) => link({ ...here, query: { ...here.query, card } }),
-    missing: ['No such box', 'There is none with this id in this project.', here.id], api,
+    missing: ['No such box', 'There is none with this id in this project.', here.id], api, retry: ({ version: shown }) => askToRetry(api, here, wanted, shown),
     command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query))),
   });
   if (context === null) return;

@@ -4,7 +4,7 @@ import { token } from './api.js';
 /** A text as one word of the shell, whatever is in it. */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The command for a request. The token is not part of it: the shell takes it from its environment. */
+/** The command for a request. The token is not part of it: the shell reads it from its environment. */
 export function commandOf(url, body) {
   const words = ['curl -sS --fail-with-body'];
   if (token.get()) words.push('-H "Authorization: Bearer $CARDBOX_TOKEN"');

@@ -29,8 +29,3 @@ export function ask(words, act) {
   add(document.body, dialog);
   dialog.showModal();
 }
-
-/** Asks whether to fork. */
-export function askToFork(words, fork) {
-  ask({ yes: 'Fork', ...words }, fork);
-}

@@ -1,5 +1,5 @@
-// docs.js: /openapi.json for people: operations by tag, with what they take, give and refuse. Shows
-// whatever the document says; knows no operation by name.
+// docs.js: /openapi.json for people: operations by tag, with their requests, answers and errors.
+// Knows no operation by name.
 import { add, el, fill, notice } from './dom.js';
 import { pretty } from './json.js';
 import { schemaTable, typeOf } from './schema.js';

@@ -25,7 +25,7 @@ export function fill(parent, ...children) {
   add(parent, ...children);
 }
 
-// What changes how a text looks without being seen: control characters, directions, zero widths,
+// Characters that change how a text looks without being seen: control characters, directions, zero widths,
 // halves of surrogate pairs, and the tags that can hide a message.
 const UNSEEN = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e' +
   '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]' +
@@ -94,14 +94,14 @@ export function sentence(text, most = 120) {
 
 const ID_SHOWN = 13; // characters
 
-/** An id in short. The time at its beginning says little: its end is what differs. */
+/** An id in short. Ids that were made together differ at their end. */
 export function shortId(id, props = {}) {
   const all = [...id]; // characters, and not halves of them
   const text = all.length > ID_SHOWN ? `${all.slice(0, 4).join('')}…${all.slice(-8).join('')}` : id;
   return untrusted(text, { class: 'id', title: id, ...props });
 }
 
-/** What a thing is called: its name or its first sentence, else its id in short. */
+/** The name of a thing: its name or its first sentence, else its id in short. */
 function nameNode(text, id) {
   const said = sentence(text);
   return said ? untrusted(said, { title: id }) : shortId(id);
@@ -121,7 +121,7 @@ export function cappedCount(number, isCapped, word, plural = word + 's') {
   return [`${number.toLocaleString('en')}${isCapped ? '+' : ''}`, number === 1 && !isCapped ? word : plural];
 }
 
-/** What is left to say where there is nothing to show. */
+/** The text of a page or a list that has nothing to show. */
 export function notice(title, text, ...more) {
   return el('div', { class: 'notice' }, el('h2', {}, title), text ? el('p', {}, text) : null, more);
 }
@@ -129,14 +129,20 @@ export function notice(title, text, ...more) {
 /** A button that copies a text. `text` may be a function that makes the text when the button is pressed. */
 export function copyButton(text, label = 'Copy') {
   const button = el('button', { type: 'button', class: 'quiet', 'aria-live': 'polite', 'data-do': 'copy' }, label);
+  const say = (words, width, padding) => {
+    button.textContent = words;
+    Object.assign(button.style, { width, paddingInline: padding });
+  };
   button.addEventListener('click', async () => {
+    const width = `${button.offsetWidth}px`; // is kept, so that nothing beside the button moves
     try {
       await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
-      button.textContent = 'Copied';
+      say('Copied', width, 0);
     } catch {
-      button.textContent = 'Not allowed here';
+      say('Refused', width, 0);
+      button.title = 'the browser allows no copying here';
     }
-    setTimeout(() => { button.textContent = label; }, 1500);
+    setTimeout(() => say(label, '', ''), 1500);
   });
   return button;
 }

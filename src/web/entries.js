@@ -1,61 +1,30 @@
 // entries.js: the entries of a session as rows: messages first, settings and labels small. From each one goes to
-// what it says in full, to what the model got, to another try, and to where else the same was said.
+// its whole text, to what the model got, to a fork or a retry, and to where else in the project the same words are.
 import { copyButton, count, el, shortId, untrusted } from './dom.js';
 import { elsewhere } from './elsewhere.js';
-import { askToFork } from './dialog.js';
-import { newId } from './id.js';
 import { link } from './place.js';
+import { askToForkSession } from './retry.js';
 import { clock } from './time.js';
 
 const DEEPEST = 16; // steps that a branch is set in
-// As the command line says who speaks; a summary has a role only for models.
+// The same roles as in the command line; a summary has a role only for models.
 const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
 const TALKERS = new Set(['system', 'user', 'assistant', 'summary', 'custom']); // their texts are worth lines
 const MINOR = new Set(['setting', 'label', 'name', 'metadata']);
 
-/** What an entry says; of one that is too long to be read, its size. */
+/** The text of an entry; the size of an entry that is too long. */
 function saysOf({ preview, type, size }) {
   const said = preview && [preview.text.trim(), preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
   return said || `(${type}, ${count(size, 'byte')})`;
 }
 
-/** A message of the user, as an entry of the dialect. */
-const userEntry = (dialect, id, text) => (dialect === 'pi'
-  ? { id, type: 'message', message: { role: 'user', content: text, timestamp: Date.now() } }
-  : { id, type: 'user', content: text });
-
-/** Asks for a message, and forks the session: up to the entry, or, if the message replaces it, up to its parent. */
-function askForRetry(node, isTurn, api, here) {
-  const replaces = isTurn && node.parent_id !== null;
-  const field = el('textarea', { name: 'text', rows: 4, autofocus: true, dir: 'auto' });
-  const messageId = newId();
-  const forks = new Map(); // last entry -> the new session, which a second try uses again
-  askToFork({
-    title: isTurn ? 'Retry from this turn' : 'Fork this session',
-    text: ['A new session in the project ', untrusted(here.project), ' has the path to ', shortId(node.entry_id),
-      ' of the session ', untrusted(here.id), ', and continues from there. This session stays as it is.'],
-    fields: el('div', { class: 'message-fields' }, el('label', {},
-      replaces ? 'Another message instead of this one (optional)' : 'A message of the user after it (optional)', field)),
-  }, async () => {
-    const text = field.value;
-    const last = replaces && text.trim() !== '' ? node.parent_id : node.entry_id;
-    if (!forks.has(last)) forks.set(last, (await api.forkSession(here.id, { entry_id: last })).data);
-    const { session_id: id } = forks.get(last);
-    if (text.trim() !== '') {
-      const { data: { dialect } } = await api.session(id);
-      await api.appendToSession(id, { entry: userEntry(dialect, messageId, text) });
-    }
-    return { project: here.project, view: 'session', id };
-  });
-}
-
-/** A new session of the path to an entry, for another try from there. */
+/** A new session of the path to an entry. With a user's message, a retry: another message may replace it. */
 function forkButton(node, isTurn, api, here) {
   return el('button', {
-    type: 'button', class: 'quiet', 'data-do': 'fork',
+    type: 'button', class: 'quiet', 'data-do': isTurn ? 'retry' : 'fork',
     title: isTurn ? 'a new session up to this message, also with another message instead' : 'a new session that ends with this entry',
-    onclick: () => askForRetry(node, isTurn, api, here),
-  }, isTurn ? 'Retry from here' : 'Fork here');
+    onclick: () => askToForkSession(node, { isRetry: isTurn, replaces: isTurn }, api, here),
+  }, isTurn ? 'Retry' : 'Fork here');
 }
 
 function foldButton({ below, folded }, onfold) {
@@ -75,7 +44,7 @@ function contextLink(node, word, at) {
   }, 'What the model got');
 }
 
-/** What one can do with an entry. */
+/** The actions of an entry. */
 function actions(node, word, api, here, isTurn) {
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
   return el('span', { class: 'entry-actions' }, contextLink(node, word, at), forkButton(node, isTurn, api, here),

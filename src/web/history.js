@@ -1,4 +1,4 @@
-// history.js: the history of a box with that of the boxes that it was forked from: the versions of a
+// history.js: the history of a box with that of the boxes that it was forked from. The versions of a
 // parent up to the fork come before those of the fork, also if the parent is a fork. Knows no page.
 import { Versions } from './versions.js';
 
@@ -44,7 +44,7 @@ export class History {
     return part && Number.isInteger(version) && version >= 1 && version <= part.last ? part.before + version : 0;
   }
 
-  /** Adds the histories of the boxes that it was forked from, as far as they can be read. */
+  /** Adds the histories of the boxes that it was forked from, up to the first that can't be read. */
   async trace() {
     const seen = new Set([this.own.id]);
     while (this.lost === null && seen.size < DEEPEST) {
@@ -82,7 +82,7 @@ async function hasSameEnd(parent, version, child) {
   return a.length === b.length && a.every((id, at) => id === b[at]);
 }
 
-/** The version of the parent that a fork was made of; of a fork of a part of a version, the version
+/** The version of the parent that a fork was made of. If the fork begins with a part of a version, the version
  * before. 0: there is none, such as of a parent that was deleted. */
 async function pointOfFork(parent, child, made) {
   try {

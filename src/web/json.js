@@ -1,5 +1,5 @@
-// json.js: JSON that loses nothing on its way to the screen: numbers keep their digits, and a text is
-// laid out as it was sent, with members that are there twice. Knows no card.
+// json.js: JSON that is shown without a loss: numbers keep their digits, and a text is laid out as it was
+// sent, with members that are there twice. Knows no card.
 import { add, el, visible } from './dom.js';
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/g;

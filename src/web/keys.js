@@ -6,9 +6,10 @@ const everywhere = new Map(); // key -> {words, run}
 let here = new Map(); // the same, of the page that is shown
 
 const NAMES = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', Escape: 'Esc' };
-// What j and k step through: rows of lists, cards, entries, and the buttons that load more of them.
+// The steps of j and k: rows of lists, cards, entries, and the buttons that load more of them.
 const STEPS = 'main :is(.row, .card, .entry, button.wide)';
-const OPENS = '.whole, a.opens'; // what such a one opens
+const OPENS = '.whole, a.opens'; // the link that such a row opens
+const FOCUSED = '.whole, .says'; // a link that is its name gets the focus, so that Enter opens it
 
 const made = (keys) => new Map(Object.entries(keys).map(([key, [words, run]]) => [key, { words, run }]));
 
@@ -46,7 +47,7 @@ function step(by) {
   const seen = all.findIndex((one) => one.getBoundingClientRect().bottom > 80);
   const next = all[at < 0 ? Math.max(seen, 0) : Math.min(all.length - 1, Math.max(0, at + by))];
   if (!next) return;
-  const target = next.matches('button') ? next : next.querySelector('.whole') ?? next;
+  const target = next.matches('button') ? next : next.querySelector(FOCUSED) ?? next;
   if (target === next && !next.matches('button')) next.tabIndex = -1;
   target.focus({ preventScroll: true });
   next.scrollIntoView({ block: 'nearest' });

@@ -5,7 +5,7 @@ import { go, link } from './place.js';
 import { boxRow } from './rows.js';
 import { trouble } from './trouble.js';
 
-/** A list that grows by pages; `load(cursor)` gives {items, next}. */
+/** A list that grows by pages; `load(cursor)` returns {items, next}. */
 export async function paged(into, load, draw, empty) {
   const more = el('button', { type: 'button', class: 'wide' }, 'More');
   let cursor;

@@ -1,6 +1,6 @@
 // markdown.js: what language models write, as elements: headings, lists, quotes, tables, code, links. A text
 // becomes text nodes and the elements that are named here, never HTML. Nothing is loaded. The time is linear in
-// the length of the text, whatever the text says.
+// the length of the text.
 import { add, block, el, visible } from './dom.js';
 
 const DEEPEST = 8; // lists and quotes in each other, and marks in a line; what is deeper stays text
@@ -40,7 +40,7 @@ class CodeEnds {
 /** The marks that are open: the last one can close, and those above it are then text. */
 class OpenMarks {
   #stack = [];
-  #places = new Map(); // kind -> places in the stack
+  #places = new Map(); // kind -> indexes in the stack
 
   push(mark) {
     if (!this.#places.has(mark.kind)) this.#places.set(mark.kind, []);
@@ -68,7 +68,7 @@ class OpenMarks {
   }
 }
 
-/** Reads a line into pieces: texts, elements, and marks {kind, text, end or begin}. */
+/** Reads the parts of a line: texts, elements, and marks {kind, text, end or begin}. */
 class LineReader {
   constructor(text) {
     Object.assign(this, { text, pieces: [], open: new OpenMarks(), codeEnds: null });

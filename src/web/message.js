@@ -27,13 +27,14 @@ export class Message {
     return this.text.value.trim() === '';
   }
 
-  /** Writes the card, then appends it to the box if the box is at `version`. A second try with the
-   * same words adds nothing that the first one has added. */
+  /** Writes the card, then appends it to the box if the box is at `version`. A second attempt
+   * with the same words adds nothing that the first one has added. Returns the id of the card. */
   async append(api, box, version) {
     const words = JSON.stringify([box, this.role.value, this.text.value]);
     if (this.#sent !== '' && this.#sent !== words) this.#id = newCardId();
     this.#sent = words;
     await api.addCard(messageCard(this.#id, this.role.value, this.text.value));
-    return (await api.append(box, { card_ids: [this.#id], expected_version: version }, this.#id)).data;
+    await api.append(box, { card_ids: [this.#id], expected_version: version }, this.#id);
+    return this.#id;
   }
 }

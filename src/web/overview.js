@@ -1,12 +1,12 @@
 // overview.js: the first page of a project: how much it has, what failed, and the newest work of all
-// kinds by what it says. A few requests of a few rows each, whatever the project holds.
+// kinds by its first sentence. A few requests of a few rows each, whatever the project holds.
 import { cappedCount, count, el, fill, notice, untrusted } from './dom.js';
 import { showFirstCard } from './first.js';
 import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
 
-const NEWEST = 8; // of each kind
+const NEWEST = 8; // things of each kind
 const FAILED = 3;
 
 /** A number with what it counts, as a link to the list. */
@@ -21,7 +21,7 @@ function tiles(here, counts, tasks, open, failed) {
   const capped = (kind) => counts.capped.includes(kind);
   return el('nav', { class: 'tiles', 'aria-label': 'what the project has' },
     tile(here, 'sessions', counts.sessions, 'session', capped('sessions')),
-    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'in progress', 'in progress') : null,
+    tile(here, 'tasks', tasks.total, 'task', false, [open.total > 0 ? count(open.total, 'unfinished', 'unfinished') : null,
       failed.total > 0 ? count(failed.total, 'failed', 'failed') : null].filter(Boolean).join(', ')),
     tile(here, 'boxes', counts.boxes, 'box', capped('boxes')),
     tile(here, 'cards', counts.cards, 'card', capped('cards')));

@@ -1,7 +1,7 @@
-// place.js: where in the pages one is. It stands in the part of the address behind '#', so that
-// places can be sent to others and the browser's Back works. The server never sees it.
+// place.js: the page that is shown. Its address is the part behind '#', so that addresses can be sent
+// to others and the browser's Back works. The server never sees it.
 
-// What the paths of the HTTP API call the views of one thing.
+// The views of one thing by their paths in the HTTP API.
 const VIEWS = new Map(Object.entries({
   boxes: 'box', 'boxes/context': 'context', sessions: 'session',
   'sessions/context': 'session-context', tasks: 'task', cards: 'card',
@@ -28,7 +28,7 @@ function decode(text) {
   }
 }
 
-/** The address of a place. */
+/** The address of a page. */
 export function link({ project, view = 'overview', id = '', query = {} }) {
   const parts = [project, view === 'overview' ? '' : view, id].filter((part) => part !== '');
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' &&
@@ -41,9 +41,14 @@ export function go(to) {
   location.hash = link(to);
 }
 
-/** The same place in other words: without an entry in the browser's history. */
+/** Changes the address of the page that is shown, without an entry in the browser's history. */
 export function replaceAddress(to) {
-  history.replaceState(null, '', link(to));
+  history.replaceState(history.state, '', link(to));
+}
+
+/** The same with an entry in the browser's history. */
+export function pushAddress(to) {
+  if (link(to) !== location.hash) history.pushState(null, '', link(to));
 }
 
 /** Names what is shown in the browser's title: parts such as a session's name, the nearest first. */

@@ -21,7 +21,7 @@ const commas = (...parts) => parts.filter((one) => one !== null && one !== undef
 const actions = (id, context) => [context ? el('a', { href: link(context), 'data-do': 'context', title: 'what a model gets' }, 'Context') : null,
   copyButton(id, 'Copy id')];
 
-/** What kind of thing a row is, in a list of several kinds. */
+/** The kind of thing that a row is, in a list of several kinds. */
 const kindMark = (kind) => (kind ? el('span', { class: 'kind' }, kind) : null);
 
 /** The beginning of the last message of a session, with a badge if the message reports an error. */
@@ -31,7 +31,7 @@ function lastMessage(last) {
   return [last.failed ? el('span', { class: 'badge bad' }, 'error') : null, untrusted(last.role), ': ', untrusted(text)];
 }
 
-/** A session of a list with previews. With `kind`, the row says that it is one. */
+/** A session of a list with previews. With `kind`, the row shows it. */
 export function sessionRow(one, here, kind = null) {
   return row({
     href: link({ project: here.project, view: 'session', id: one.session_id }),
@@ -46,7 +46,7 @@ export function sessionRow(one, here, kind = null) {
 /** When something happened in a task last, in milliseconds. */
 export const lastOf = (task) => Math.max(task.updatedAt, task.lastMessageAt ?? 0);
 
-/** A task as ldg:task:query with goals gives it. */
+/** A task as ldg:task:query with goals returns it. */
 export function taskRow(one, here, kind = null) {
   return row({
     href: link({ project: here.project, view: 'task', id: one.id }), text: one.goal || one.systemPrompt, id: one.id,
@@ -90,7 +90,7 @@ function hitPlace({ kind, id, session_id: session, task_id: task }, here) {
   return { project: here.project, view: 'card', id };
 }
 
-/** A hit of a search; `to` is the place that it leads to. */
+/** A hit of a search; `to` is the page that it leads to. */
 export function hitRow(hit, here, to = hitPlace(hit, here)) {
   return row({
     href: link(to), name: marked(hit.snippet, hit.offsets), id: hit.id, props: { 'data-hit': hit.id },

@@ -1,4 +1,4 @@
-// schema.js: JSON Schema as tables: what an object has, of which type, and what it means. Nested
+// schema.js: JSON Schema as tables: the members of an object, their types, and what they mean. Nested
 // objects fold. Knows no page.
 import { add, el } from './dom.js';
 

@@ -1,8 +1,8 @@
 // search.js: what is found in a project by its words, newest first and page by page, and its filters.
-import { el, fill, notice, untrusted } from './dom.js';
+import { el, fill, notice, shortId, untrusted } from './dom.js';
 import { filterFields, filterValues, paged } from './lists.js';
-import { go, setTitle } from './place.js';
-import { hitRow } from './rows.js';
+import { go, link, setTitle } from './place.js';
+import { boxRow, hitRow } from './rows.js';
 
 const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
 const FIELDS = [['role', 'Role', 'user'], ['type', 'Type', 'tool.result'], ['session_id', 'Session', ''], ['task_id', 'Task', ''],
@@ -25,13 +25,26 @@ function filterForm(here) {
   return el('details', { open: isGiven }, el('summary', {}, 'Filters'), form);
 }
 
-/** Shows what is found for the query of the place. */
+/** Shows the boxes that hold the card `of`, newest first. */
+async function showBoxesOf(of, into, api, here) {
+  const list = el('div', {});
+  fill(into, el('h2', {}, 'Boxes that hold the card ', el('a', { href: link({ project: here.project, view: 'card', id: of }) }, shortId(of))), list,
+    el('h2', {}, 'The same words'));
+  await paged(list, async (cursor) => {
+    const { data } = await api.boxesWithCard(of, cursor);
+    return { items: data.boxes, next: data.next_cursor };
+  }, (box) => boxRow(box, here), () => el('p', { class: 'faint' }, 'No box holds it.'));
+}
+
+/** Shows what is found for the query of the address. */
 export async function showSearch(main, api, here) {
-  const { q = '', card, entry, ...filters } = here.query;
+  const { q = '', of, card, entry, ...filters } = here.query;
+  const boxes = el('div', { class: 'rows', 'data-part': 'boxes' });
   const list = el('div', { class: 'rows' });
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', untrusted(q)] : null)), kindChips(here),
-    filterForm(here), list);
+    filterForm(here), boxes, list);
   setTitle(`Search: ${q}`);
+  if (of) showBoxesOf(of, boxes, api, here);
   if (q.trim() === '') {
     fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
       'in cards, entries of sessions and messages of tasks.'));

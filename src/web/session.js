@@ -1,5 +1,5 @@
-// session.js: the sessions of a project, and one of them as the tree that it is: branches set in, the head and
-// labels marked, each entry with the beginning of what it says; with its turns, and what is found in it.
+// session.js: the sessions of a project, and one of them as the tree that it is: branches are set in, the head and
+// labels are marked. Each entry shows the beginning of its text. There are links to turns, and a search.
 import { copyButton, count, el, fill, namedLink, notice, sentence, shortId, untrusted } from './dom.js';
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
@@ -9,13 +9,15 @@ import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
 import { go, link, setTitle } from './place.js';
+import { askToForkSession } from './retry.js';
 import { hitRow, sessionRow } from './rows.js';
+import { scrollRepeatedly } from './seen.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
 
 const PAGE = 500; // entries that are asked for at once
-const BEFORE = 100; // of those before the one that is looked for
+const BEFORE = 100; // entries before the one that is looked for
 const KEPT = 1500; // entries that are shown at once: earlier or later ones go
 
 // --- the list ---
@@ -52,8 +54,8 @@ function rowsOf(nodes) {
   return rows;
 }
 
-/** Gives each row that begins a branch `below`, how many of the branch come after it, and leaves those out
- * of branches that are folded. */
+/** Sets `below` of each row that begins a branch to how many rows of the branch come after it. Leaves out the rows of
+ * folded branches. */
 function foldedRows(rows, folded) {
   const kept = [];
   for (let at = 0; at < rows.length; at++) {
@@ -82,7 +84,7 @@ function facts(session, here) {
 }
 
 /** The search within the session, and the views of it. */
-function tools(here) {
+function tools(here, hasBranches) {
   const at = (query) => link({ project: here.project, view: 'session', id: here.id, query });
   const form = el('form', { class: 'in-session', role: 'search' }, el('input', {
     type: 'search', name: 'q', 'aria-label': 'search in this session', placeholder: 'Search in this session',
@@ -98,7 +100,7 @@ function tools(here) {
   return el('div', { class: 'controls session-tools' }, form, el('span', { class: 'space' }),
     q && sought ? el('a', { href: at({ q }), 'data-do': 'found' }, 'All results') : null,
     isFound || isCompared ? el('a', { href: at({}), 'data-do': 'tree' }, 'All entries') : null,
-    isCompared ? null : el('a', { href: at({ branches: 'all' }), 'data-do': 'branches' }, 'Compare branches'),
+    isCompared || !hasBranches ? null : el('a', { href: at({ branches: 'all' }), 'data-do': 'branches' }, 'Compare branches'),
     el('a', { href: link({ project: here.project, view: 'session-context', id: here.id }), 'data-do': 'context' },
       'What a model gets'));
 }
@@ -135,9 +137,9 @@ class Part {
   }
 }
 
-/** Gives the numbers of the turns that begin in the tree: those of the path to the head, and from there on. */
+/** Returns the numbers of the turns that begin in the tree: those of the path to the head, and from there on. */
 function numbersOf(nodes, turns) {
-  const counts = new Map(); // of the user's messages on the path, as far as it is known
+  const counts = new Map(); // entry -> the number of user's messages on its path, if that is known
   for (const node of nodes) {
     const above = node.parent_id === null ? 0 : counts.get(node.parent_id) ?? turns.numbers.get(node.parent_id);
     const count = turns.numbers.get(node.entry_id) ?? (above === undefined ? undefined : above + Number(isOfUser(node)));
@@ -146,13 +148,7 @@ function numbersOf(nodes, turns) {
   return counts;
 }
 
-/** Scrolls now, and again once the rows that are then in sight have their height. */
-function scrollTwice(scroll) {
-  scroll();
-  requestAnimationFrame(scroll);
-}
-
-/** Gives a parent these children. Those that are there already, in this order, are not touched. */
+/** Replaces the children of a parent. Those that are there already, in this order, are not touched. */
 function replaceWith(parent, children) {
   const stay = new Set(children);
   for (const one of [...parent.childNodes]) if (!stay.has(one)) one.remove();
@@ -206,7 +202,7 @@ class Tree {
     return { looks, node: entryRow(one, { ...this.place, turn, onfold: () => this.#fold(node.entry_id) }) };
   }
 
-  /** Draws what has changed. What was seen stays where it was. */
+  /** Draws the rows that have changed. The rows in sight stay at their height. */
   paint() {
     const { part, node } = this;
     const seen = [...node.querySelectorAll('.entry')].find((one) => one.getBoundingClientRect().bottom > 0);
@@ -222,7 +218,7 @@ class Tree {
       part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
       part.next ? more('later', 'Later entries') : null].filter((one) => one !== null));
     const after = seen && node.querySelector(`[data-entry="${CSS.escape(seen.dataset.entry)}"]`);
-    if (after) scrollTwice(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
+    if (after) scrollRepeatedly(() => window.scrollBy(0, after.getBoundingClientRect().top - before));
   }
 }
 
@@ -256,14 +252,14 @@ async function showTree(body, api, here, session, turns) {
   await tree.load('later');
   show();
   const marked = tree.node.querySelector('[aria-current]');
-  if (marked) scrollTwice(() => marked.scrollIntoView({ block: 'center' }));
+  if (marked) scrollRepeatedly(() => marked.scrollIntoView({ block: 'center' }));
   if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
   await turns.reach(api, here.id, sought);
   show();
   tree.paint();
 }
 
-/** What is found in the session. */
+/** Shows the hits of a search in the session. */
 async function showFound(body, api, here) {
   const list = el('div', { class: 'rows' });
   fill(body, list);
@@ -274,7 +270,7 @@ async function showFound(body, api, here) {
   () => notice('Nothing found', 'No entry of this session has all of these words.'));
 }
 
-/** The name of a session, else the beginning of the first message of a user; its turns must have their first page. */
+/** The name of a session, else the beginning of the first message of a user. `turns` must have their first page. */
 function nameOf(session, turns) {
   return session.name ?? sentence(turns.all[0]?.preview?.text);
 }
@@ -286,12 +282,11 @@ export async function showSession(main, api, here) {
   let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
     const turns = new Turns(api, here.id);
-    const { data: session } = await api.session(here.id);
-    await turns.readFirst();
+    const [{ data: session }, { data: leaves }] = await Promise.all([api.session(here.id), api.leaves(here.id, { limit: 2 }), turns.readFirst()]);
     const name = nameOf(session, turns);
     setTitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? untrusted(name) : untrusted(here.id, { class: 'id' })),
-      facts(session, here), tools(here)), body);
+      facts(session, here), tools(here, leaves.entries.length > 1)), body);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
     else if (q && !at) await showFound(body, api, here);
@@ -302,7 +297,7 @@ export async function showSession(main, api, here) {
   }
 }
 
-/** What a model gets at a leaf. */
+/** Shows what a model gets at a leaf. */
 export async function showSessionContext(main, api, here) {
   const session = (at) => link({ project: here.project, view: 'session', id: here.id, query: { at } });
   const { leaf, compare } = here.query;
@@ -312,11 +307,13 @@ export async function showSessionContext(main, api, here) {
     const turns = new Turns(api, here.id);
     const [{ data }, said] = await Promise.all([api.session(here.id), leaf ? api.entry(here.id, leaf) : null, turns.readFirst()]);
     const name = nameOf(data, turns);
+    const last = said?.data ?? (data.head_entry_id ? { entry_id: data.head_entry_id } : null);
     setTitle('What a model gets', name || here.id);
     await showContext(main, here, {
       title: [el('span', { class: 'faint' }, 'What a model gets of '), namedLink(session(), name, here.id),
         leaf ? [el('span', { class: 'faint' }, ' up to '), namedLink(session(leaf), entryText(said.data.entry), leaf)] : null],
       load: (query) => api.sessionContext(here.id, wanted(query)), openSource: session, missing,
+      retry: last ? () => askToForkSession(last, { isRetry: true, replaces: isOfUser(last) }, api, here) : null,
       command: (query) => commandOf(api.address(['sessions', here.id, 'context'], wanted(query))),
     });
   } catch (error) {

@@ -1,5 +1,5 @@
-// task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
-// turn by turn, when, and what it took; and while it runs what is being said now.
+// task.js: the tasks of a project, and one of them as the story that it is: messages and calls, turn by turn,
+// when they were made, and their cost. While it runs, the page follows it.
 import { add, copyButton, count, el, fill, namedLink, notice, sentence, untrusted, visible } from './dom.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
@@ -18,10 +18,10 @@ const PAGE = 50; // tasks
 const STEPS = 200; // messages and calls that are shown at once
 const HALF = STEPS / 2; // pages begin at multiples of it
 const EVENTS_AT_ONCE = 20_000; // events that are loaded without being asked
-const BYTES_AT_ONCE = 32 << 20; // of their texts
+const BYTES_AT_ONCE = 32 << 20; // texts of these events
 const DRAW_MS = 150; // between two drawings while events come
 const LOOK_MS = 3000; // between two looks at the status
-// What is asked for, in words of people and of the ledger.
+// The filters in words of people and of the ledger.
 const FILTERS = [['All', {}], ['In progress', { state: 'running' }], ['Waiting', { state: 'waiting' }],
   ['Success', { status: 'success' }], ['Failed', { state: 'failed' }], ['Cancelled', { status: 'cancelled' }]];
 
@@ -203,7 +203,7 @@ class TaskPage {
       const node = one.kind === 'call' ? callItem(one, this.here) : messageItem(one, this.here);
       if (one.turn && !before) this.list.append(turnHead(one, this.story, this.api, this.here));
       if (before) before.node.replaceWith(node);
-      else if (one.kind === 'call' || one.text.trim() !== '') this.list.append(node); // a turn of calls alone says nothing
+      else if (one.kind === 'call' || one.text.trim() !== '') this.list.append(node); // a turn of calls alone has no text
       this.drawn.set(one, { node, changes: one.changes });
     }
     return isFilled;
@@ -237,7 +237,7 @@ class TaskPage {
     const button = (words, from, on) => el('button', { type: 'button', disabled: !on, onclick: () => to(from) }, words);
     for (const pager of this.pagers) {
       if (pager.contains(document.activeElement)) document.activeElement.blur();
-      const form = turnForm({ last: this.story.answers.length }, (turn) => this.choose(turn));
+      const form = turnForm({ last: this.story.answers.length, whom: 'model' }, (turn) => this.choose(turn));
       const [first, end, all] = [this.pageStart + 1, Math.min(total, this.pageStart + STEPS), total].map((one) => one.toLocaleString('en'));
       fill(pager, button('First', 0, this.pageStart > 0), button('Earlier', Math.max(0, this.pageStart - STEPS), this.pageStart > 0),
         el('span', { class: 'faint' }, `steps ${first} to ${end} of ${all}`),
@@ -248,7 +248,7 @@ class TaskPage {
   drawSpent() {
     const { answers, callCount, failed } = this.story;
     const sum = sums(answers);
-    fill(this.spent, count(answers.length, 'turn'), ', ', count(callCount, 'call'),
+    fill(this.spent, count(answers.length, 'turn of the model', 'turns of the model'), ', ', count(callCount, 'call'),
       failed > 0 ? [' (', el('span', { class: 'failure' }, `${failed} failed`), ')'] : null,
       sum.models.size > 0 || sum.tokens !== undefined || sum.input !== undefined ? [' · ', spent(sum, sum.models)] : null);
   }
@@ -312,7 +312,7 @@ class TaskPage {
 
   // --- events ---
 
-  /** Waits until somebody wants to see more of a task with very many events. */
+  /** Waits until the reader loads more of a task with very many events. */
   async pause() {
     await new Promise((resolve) => {
       fill(this.end, el('button', { type: 'button', class: 'wide', 'data-do': 'load', onclick: resolve },

@@ -1,8 +1,7 @@
-// task_actions.js: what one can do with a task: send it a message, cancel it, and try a turn again in a
-// session.
-import { el, sentence, untrusted } from './dom.js';
-import { ask, askToFork } from './dialog.js';
-import { newId } from './id.js';
+// task_actions.js: what one can do with a task: send it a message, cancel it, and retry a turn in a session.
+import { el, sentence } from './dom.js';
+import { ask } from './dialog.js';
+import { askToRetryInSession } from './retry.js';
 
 /** Asks for a text, and does something with it. */
 function askFor({ label, rows = 5, ...words }, run) {
@@ -10,7 +9,7 @@ function askFor({ label, rows = 5, ...words }, run) {
   ask({ ...words, fields: el('label', { class: 'field' }, label, field) }, () => run(field.value));
 }
 
-/** An ability that says in its output whether it worked. */
+/** Throws an error if the output of an ability reports that it failed. */
 async function requireSuccess(answer) {
   const { data } = await answer;
   if (!data.success) throw new Error(data.error ?? 'it did not work');
@@ -36,30 +35,9 @@ export function cancelButton(api, task, then) {
   }) }, 'Cancel');
 }
 
-// --- a turn again, in a session ---
+// --- a retry of a turn, in a session ---
 
-const APPEND_MOST = 1000; // entries of a request
-
-/** The messages of a context in OpenAI's format as entries of a session. */
-function entriesOf(messages) {
-  return messages.map((one) => {
-    if (one.role === 'tool') return { type: 'tool_result', toolCallId: one.tool_call_id, output: one.content, success: true };
-    const calls = (one.tool_calls ?? []).map((call) => ({
-      id: call.id, name: call.function.name, params: parameters(call.function.arguments),
-    }));
-    return { type: one.role, content: one.content ?? '', ...calls.length > 0 ? { toolCalls: calls } : {} };
-  });
-}
-
-function parameters(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { text };
-  }
-}
-
-/** What the model got at a turn, as the steps before it have it: for turns whose box is not known. */
+/** The messages that the model got at a turn, made of the steps before it: for turns whose box is not known. */
 function messagesBefore(story, answer) {
   const messages = [];
   for (const item of story.items.slice(0, answer.number)) {
@@ -83,28 +61,21 @@ export function contextAddress(task, { version, contextVersion }) {
     : { box: task.boxId, query: { version } };
 }
 
-async function makeSession(api, story, answer) {
+/** Returns the messages that the model got at the turn of an answer, in OpenAI's format. */
+async function messagesOf(api, story, answer) {
   const from = contextAddress(story.task, answer.turn);
-  const messages = from === null ? messagesBefore(story, answer) : (await api.boxContext(from.box, {
+  return from === null ? messagesBefore(story, answer) : (await api.boxContext(from.box, {
     at_version: from.query.version, then: from.query.then, format: 'openai',
   })).data.messages;
-  const name = `Turn ${answer.turn.number} again: ${sentence(story.goal ?? story.task.systemPrompt)}`;
-  const entries = [{ type: 'session_info', name }, ...entriesOf(messages)];
-  const id = newId();
-  for (let at = 0; at < entries.length; at += APPEND_MOST)
-    await api.appendToSession(id, { create: { dialect: 'plain' }, entries: entries.slice(at, at + APPEND_MOST) });
-  return id;
 }
 
 export function retryButton(api, here, story, answer) {
   const { number } = answer.turn;
   return el('button', {
     type: 'button', class: 'quiet', 'data-do': 'retry', title: 'a new session with what the model got at this turn',
-    onclick: () => askToFork({
-      yes: 'Retry',
-      title: `Retry turn ${number} in a session`,
-      text: ['A new session in the project ', untrusted(here.project), ` gets the messages that the model got at turn ${number},`,
-        ' without its answer. Go on from there. The task stays as it is.'],
-    }, async () => ({ project: here.project, view: 'session', id: await makeSession(api, story, answer) })),
-  }, 'Retry in a session');
+    onclick: () => askToRetryInSession(api, here, {
+      title: `Retry turn ${number} in a session`, load: () => messagesOf(api, story, answer),
+      name: `Retry of turn ${number}: ${sentence(story.goal ?? story.task.systemPrompt, 100)}`,
+    }),
+  }, 'Retry');
 }

@@ -36,23 +36,25 @@ export function callItem(call, here) {
     isOpen(call) ? null : labelled(status === 'failed' ? 'Error' : 'Result', details)), { 'data-call': id });
 }
 
-/** A message while it is said. */
+/** A message that is still being written. */
 export function liveItem({ id, text }) {
   return item('assistant', [el('span', { class: 'role' }, 'assistant'),
     el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text' }, visible(text)),
   { 'data-message': id, 'data-live': true });
 }
 
-const money = (cost) => `cost ${Number(cost.toPrecision(3))}`;
+const money = (cost) => el('span', {
+  title: 'as the model\'s server reports it, which names no currency', 'data-fact': 'cost',
+}, `cost ${Number(cost.toPrecision(3))}`);
 
-/** Tokens, cost and model, as far as they are known. */
+/** Tokens, cost and model, if they are known. */
 export function spent({ input, output, tokens, cost }, models) {
   const known = [input === undefined ? null : `${count(input, 'token')} in`, output === undefined ? null : `${output.toLocaleString('en')} out`];
   if (input === undefined && output === undefined && tokens !== undefined) known.push(count(tokens, 'token'));
   known.push(cost === undefined ? null : money(cost));
-  const texts = known.filter(Boolean);
+  const facts = known.filter(Boolean).map((one, n) => [n > 0 ? ', ' : '', one]);
   const names = [...models];
-  return [texts.join(', '), names.length > 0 ? [texts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', untrusted(name)])] : null];
+  return [facts, names.length > 0 ? [facts.length > 0 ? ' · ' : '', names.map((name, n) => [n > 0 ? ', ' : '', untrusted(name)])] : null];
 }
 
 export function turnHead(answer, story, api, here) {

@@ -13,7 +13,7 @@ const number = (value) => {
   return Number.isFinite(found) ? found : undefined;
 };
 
-/** What is known of the turn that an answer is of. */
+/** The known facts of the turn of an answer. */
 function turnOf(metadata) {
   const known = isObject(metadata) ? metadata : {};
   const usage = isObject(known.usage) ? known.usage : {};
@@ -54,7 +54,7 @@ export class Story {
   live = null; // {id, text} of the message that is being said
   ended = null; // the event task_complete
   failed = 0; // calls
-  bytes = 0; // of the texts, roughly
+  bytes = 0; // roughly, of all texts
   #calls = new Map();
   #known = new Set(); // ids of messages
   order = 0; // grows when a step is put between others
@@ -63,7 +63,7 @@ export class Story {
     this.task = task;
   }
 
-  /** Takes an event of the task's stream. */
+  /** Adds an event of the task's stream. */
   add(event, data) {
     this[`on_${event}`]?.(data);
   }
@@ -79,7 +79,7 @@ export class Story {
   on_message_complete({ id, role, content, timestamp, callId, metadata }) {
     const text = String(content);
     if (role === 'assistant') this.live = null; // it is this one, or broke off before it
-    if (callId || this.#known.has(id)) return; // of a call its own item says it better
+    if (callId || this.#known.has(id)) return; // the item of a call shows its messages
     this.#known.add(id);
     this.bytes += text.length;
     if (role === 'user') this.goal ??= text;
@@ -118,8 +118,8 @@ export class Story {
     for (; at < this.items.length; at++) this.items[at].number = at;
   }
 
-  /** The time at which the work on an answer began: the latest time before the answer at which one of the
-   * steps before it, or one of these subtasks, had ended. */
+  /** The time at which the work on an answer began: when the last of the steps before it, or of these subtasks, had
+   * ended. */
   beginOf({ number: index, at }, subtasks) {
     const steps = this.items.slice(Math.max(0, index - LOOK_BACK), index).map((one) => one.to ?? one.at);
     const ends = subtasks.filter((one) => one.completionStatus !== undefined).map((one) => one.updatedAt);

@@ -1,7 +1,7 @@
 // time.js: when something was, for people: how long ago, and to the second on demand.
 import { el } from './dom.js';
 
-// Of each unit its seconds and the age below which it is used: the rule of the command line, too.
+// Each unit with its seconds and the age below which it is used: the rule of the command line, too.
 const DAY = 86400;
 const UNITS = [[1, 60, 's'], [60, 3600, 'min'], [3600, 2 * DAY, 'h'], [DAY, 60 * DAY, 'd'],
   [30 * DAY, 2 * 365 * DAY, 'mo'], [365 * DAY, Infinity, 'y']];

@@ -8,13 +8,13 @@ import { when } from './time.js';
 const MARKS = 120; // versions that have a mark: those around the present one
 const WORDS = { append: 'appended', create: 'created with', fork: 'forked with', replace: 'replaced by', seal: 'sealed with' };
 
-/** What a card says, after who says it. */
+/** The role and the text of a card. */
 function saidBy(card) {
   return `${roleOf(card) || card.type}: ${sentence(cardText(card), 90) || card.card_id}`;
 }
 
 export class Timeline {
-  /** `page`: {show(position), refresh(), buttons}. */
+  /** `page`: {show(position, isJump), refresh(), buttons}. */
   constructor(history, page) {
     Object.assign(this, { history, page, position: 0, drawn: 0 });
     this.slider = el('input', {
@@ -25,7 +25,8 @@ export class Timeline {
     this.forth = el('button', { type: 'button', onclick: () => this.step(1), title: 'one version on', 'aria-label': 'one version on' }, '▶');
     this.now = el('button', { type: 'button', onclick: () => page.refresh(), title: 'the box as it is at this moment' }, 'Now');
     this.turns = el('select', {
-      'aria-label': 'go to a turn or a version', onchange: () => page.show(Number(this.turns.value)),
+      'aria-label': 'go to a turn or a version', title: 'turns as the cards name them in agent_turn_id, and versions',
+      onchange: () => page.show(Number(this.turns.value), true),
     });
     this.said = el('p', { class: 'said', 'aria-live': 'polite' });
     this.newestSaid = el('p', { class: 'said newest' });
@@ -83,7 +84,7 @@ export class Timeline {
     return [from, Math.min(this.history.length, from + MARKS - 1)];
   }
 
-  /** The versions that have marks, with the agent turn of each; `begins`: it is the first of its turn. */
+  /** The versions that have marks, with the agent turn of each; `begins`: the first version of a turn. */
   versionsInRange() {
     const [from, to] = this.range();
     const all = [];
@@ -106,11 +107,11 @@ export class Timeline {
         `${position > this.position ? ' later' : ''}${versions === this.history.own ? '' : ' parent'}${begins ? ' begins' : ''}`,
       title: `version ${version}${versions === this.history.own ? '' : ' of the parent'}: ${entry?.op ?? ''}` +
         `${turn === null ? '' : `, ${turn}`}${card ? `, ${saidBy(card)}` : ''}`,
-      onclick: () => this.page.show(position),
+      onclick: () => this.page.show(position, true),
     })));
   }
 
-  /** Loads the cards of the marks, and says with them what the versions are. */
+  /** Loads the cards of the marks, and names the versions by them. */
   async label() {
     const drawn = ++this.drawn;
     const [from, to] = this.range();

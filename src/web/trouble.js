@@ -1,4 +1,4 @@
-// trouble.js: what is said when a request did not work, and what one can do about it.
+// trouble.js: the message about a failed request, and what one can do about it.
 import { el, notice, untrusted } from './dom.js';
 
 function askForToken() {
@@ -8,7 +8,7 @@ function askForToken() {
 const tokenButton = () => el('p', {}, el('button', { type: 'button', class: 'main', onclick: askForToken },
   'Give a token'));
 
-/** Nodes for an error of the API. `missing` is what is said of a 404: [title, text, id]. */
+/** Nodes for an error of the API. `missing` is the message for a 404: [title, text, id]. */
 export function trouble(error, missing) {
   if (error.status === 401)
     return notice('This server asks for a token', 'Ask whoever runs it for one.', tokenButton());

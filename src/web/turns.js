@@ -1,5 +1,5 @@
 // turns.js: the turns of a session: a turn begins with a message of the user, and its number is how many of
-// these the path from the root has. Paths are read from their beginning, by pages, as far as somebody looks.
+// these the path from the root has. Paths are read from their beginning, page by page on demand.
 import { el, fill, oneLine } from './dom.js';
 import { go } from './place.js';
 
@@ -14,7 +14,7 @@ export function isOfUser({ type, role, preview }) {
 }
 
 export class Turns {
-  #load; // gives a page of the path
+  #load; // returns a page of the path
   #next = 0; // the depth up to which it is read; null: all of it
   #busy = null;
 
@@ -22,7 +22,7 @@ export class Turns {
   constructor(api, session, leaf) {
     this.#load = (cursor) => api.path(session, leaf, { limit: cursor ? PAGE : FIRST, preview: true, cursor });
     this.all = []; // the nodes that begin turns
-    this.numbers = new Map(); // entry -> number of its turn; 0: before the first
+    this.numbers = new Map(); // entry -> number of the turn that it is part of; 0: before the first
   }
 
   get isWhole() {
@@ -48,7 +48,7 @@ export class Turns {
     await this.until(() => false);
   }
 
-  /** Reads the beginning, and on until `isEnough` says so, or to the end. */
+  /** Reads the beginning, and on until `isEnough` returns true, or to the end. */
   async until(isEnough) {
     while (!this.isWhole && (this.#next === 0 || !isEnough())) {
       this.#busy ??= this.#page().finally(() => { this.#busy = null; });
@@ -72,12 +72,12 @@ export class Turns {
   }
 }
 
-/** A form for the number of a turn, after the nodes `before`. `last`: the highest number, if that is known. */
-export function turnForm({ last, before = null }, choose) {
+/** A form for the number of a turn of `whom`, after the nodes `before`. `last`: the highest number, if that is known. */
+export function turnForm({ last, whom, before = null }, choose) {
   const field = el('input', {
     type: 'number', min: 1, max: last, name: 'turn', class: 'turn-number', 'aria-label': 'number of a turn', placeholder: 'No.',
   });
-  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, 'Turn'), before, field, el('button', {}, 'Go'));
+  const form = el('form', { class: 'turns' }, el('span', { class: 'faint' }, `Turn of the ${whom}`), before, field, el('button', {}, 'Go'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (field.value) choose(Number(field.value));
@@ -95,5 +95,5 @@ export function turnControls(turns, current, here) {
     'aria-label': `turn ${from + at + 1}`,
     title: oneLine(node.preview?.text ?? '', WORDS), onclick: () => to(from + at + 1),
   }, from + at + 1)), turns.isWhole && from + SHOWN >= turns.all.length ? null : el('span', { class: 'faint' }, '…'));
-  return turnForm({ last: turns.isWhole ? turns.all.length : null, before: links }, to);
+  return turnForm({ last: turns.isWhole ? turns.all.length : null, whom: 'user', before: links }, to);
 }

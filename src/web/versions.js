@@ -8,10 +8,10 @@ export class Versions {
   #api;
   id;
   #entries = new Map(); // version -> {version, op, length, added, at}
-  #lists = new Map(); // version -> what list() gives
+  #lists = new Map(); // version -> the result of list()
   #cards = new Map(); // id -> card, or null where there is none to be read
   newest = 0;
-  oldest = Infinity; // of the log as far as it is loaded
+  oldest = Infinity; // version of the loaded part of the log
 
   constructor(api, id) {
     this.#api = api;
@@ -96,8 +96,8 @@ export class Versions {
     return { ids: data.card_ids, from: 0, length: data.card_ids.length, box: data };
   }
 
-  /** The last cards of a long list; null if some are missing, since then nobody says where the
-   * others stand. */
+  /** The last cards of a long list; null if some are missing, since then the indexes of the
+   * others are not known. */
   async #end(version, length) {
     const { data, headers } = await this.#api.lastCards(this.id, { at_version: version });
     if (headers.get('Cardbox-Missing') !== '0') return null;
@@ -151,7 +151,7 @@ export class Versions {
   }
 }
 
-/** What is different between two lists. A card that only moved is not new. */
+/** The difference between two lists. A card that only moved is not new. */
 function compare(before, now) {
   const left = new Map(); // id -> how often it stood in the list before
   for (const id of before) left.set(id, (left.get(id) ?? 0) + 1);

@@ -1,5 +1,5 @@
-// waterfall.js: when each turn and call of a task took place: a row for each, with a bar on one axis of
-// time. What runs at the same time stands at the same place of the axis; what a call made stands below it.
+// waterfall.js: when each turn and call of a task was made: a row for each, with a bar on one axis of
+// time. A subtask stands below the call that made it.
 import { el, fill, untrusted } from './dom.js';
 import { duration } from './time.js';
 

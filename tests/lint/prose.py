@@ -77,6 +77,17 @@ def c_texts(path, text):
             yield from message(path, line, joined.replace("\\n", "\n"))
 
 
+JS_COMMENT = re.compile(r"(?m)/\*\*[\s\S]*?\*/|(?:^[ \t]*//.*\n)+|(?<=[;{}(),\]=]) // .*$")
+
+
+def js_texts(path, text):
+    """Comments that have lines of their own or stand at the end of a line. The name of a file is code."""
+    for match in JS_COMMENT.finditer(text):
+        body, lines = comment_text(re.sub(r"(?m)^[ \t]*//", "", match.group()))
+        body = re.sub(r"^\s*(\w+\.js)(?=:)", r"`\1`", body)
+        yield Text(path, line_at(text, match.start()), "comment", body, lines if match.start() > 0 else 0)
+
+
 def sql_texts(path, text):
     for match in re.finditer(r"(?m)(?:^[ \t]*--.*\n)+|--.*$|^[ \t]*(?:RAISE|USING|MESSAGE|HINT).*$", text):
         token, line = match.group(), line_at(text, match.start())
@@ -148,6 +159,7 @@ READERS = [  # the folders and the end of the names, and what reads them
     (("README.md", "src", "sql", "openapi", "include", "docker", "tests"), "README.md", guide_texts),
     (("src",), ".1", manual_texts), (("src",), ".3", manual_texts), (("src",), ".8", manual_texts),
     (("src", "include"), ".c", c_texts), (("src", "include"), ".h", c_texts), (("sql",), ".sql", sql_texts),
+    (("src/web",), ".js", js_texts),
     (("openapi",), ".yaml", description_texts), (("src/bus",), ".json", description_texts),
 ]
 

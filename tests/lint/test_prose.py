@@ -50,6 +50,14 @@ def test_prose_of_c():
     assert tags[2] == 3 and len(prose.sentences(prose.comment_text("/** Reads.\n * @param a  b\n * @return c */")[0])) == 3, tags
 
 
+def test_prose_of_js():
+    source = ("// a.js: reads\n// cards.\nconst address = 'http://a'; // of b\n/** Frees\n * all. */\n"
+              "function f() { // the one\n}\nconst c = `\n  d // e`;\n")
+    assert texts(prose.js_texts, source) == [
+        ("comment", "`a.js`: reads cards.", 0), ("comment", "of b", 1), ("comment", "Frees all.", 2),
+        ("comment", "the one", 1)], texts(prose.js_texts, source)
+
+
 def test_prose_of_sql():
     source = ("-- a: the purpose.\n-- More.\nSELECT 1; -- one\n  RAISE EXCEPTION 'the card % can not be read';\n"
               "SELECT 'a b c d e';\n")

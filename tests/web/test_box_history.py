@@ -173,11 +173,8 @@ def test_append_a_message():
 
 
 def test_retry():
-    """From the first page, turn 7 is three clicks away, and so is a retry from there: a fork with a message."""
-    box = turns(9, "y")
-    browser = visit(f"/ui/#/{QUOTED}")
-    browser.await_text("Newest work")
-    browser.click(f"[data-box='{box}'] .whole")
+    """A fork with a message has the cards of the version that a mark leads to, and the message."""
+    browser = show(turns(9, "y"))
     await_version(browser, "Version 17 of 17")
     browser.wait("return [...document.querySelectorAll('.mark')].some((one) => one.title.includes('turn 7'))")
     browser.run("[...document.querySelectorAll('.mark')].find((one) => one.title.includes('turn 7')).click()")
@@ -290,7 +287,7 @@ def put_context():
 
 def sources(browser):
     return browser.run("return [...document.querySelectorAll('[data-message]')].map((one) => "
-                       "[...one.querySelectorAll('footer a')].map((link) => link.dataset.source))")
+                       "[...one.querySelectorAll('footer [data-source]')].map((link) => link.dataset.source))")
 
 
 def test_contexts():

@@ -185,6 +185,38 @@ def test_a_long_box():
     no_complaints(browser)
 
 
+def test_back():
+    """Back shows the card that was in sight, and the version from which one jumped."""
+    browser = visit(box(LONG_BOX))
+    await_version(browser, "Version 1 of 1")
+    top = "return Math.round(document.querySelector('[data-card=demo-270]').getBoundingClientRect().top)"
+    browser.run("scrollTo(0, 0); document.querySelector('[data-card=demo-270]').scrollIntoView({ block: 'center' })")
+    before = browser.run(top)
+    browser.click("[data-do=context]")
+    browser.wait("return document.body.dataset.view === 'context'")
+    browser.run("history.back()")
+    browser.wait(f"return document.querySelector('[data-card=demo-270]') && (() => {{ {top} }})() === arguments[0]", before)
+    browser = visit(box(BOX))
+    await_version(browser, "Version 5 of 5")
+    browser.run("document.querySelector('[data-card=demo-007-result] footer button').click()")
+    await_version(browser, "Version 2 of 5")
+    browser.run("history.back()")
+    await_version(browser, "Version 5 of 5")
+    no_complaints(browser)
+
+
+def test_where_else():
+    """Where the words of a card are, and which boxes hold the card."""
+    browser = visit(box(BOX, version=2))
+    await_version(browser, "Version 2 of 5")
+    browser.run("document.querySelector('[data-card=demo-006-call] [data-do=elsewhere]').click()")
+    browser.wait(f"return document.querySelector('[data-part=boxes] [data-box=\"{BOX}\"]')")
+    browser.wait("return document.querySelector('main .rows:last-child').childElementCount > 0")
+    browser.click("[data-part=boxes] h2 a")
+    browser.wait("return document.body.dataset.view === 'card'")
+    no_complaints(browser)
+
+
 def test_huge_boxes():
     """Their end alone is loaded; but all ids where some in it are missing. Places are right."""
     for identifier, whole in ((HUGE_BOX, False), (HOLED_BOX, True)):

@@ -56,6 +56,10 @@ def test_an_entry_in_the_panel():
     assert browser.texts("#panel .call .tool") == ["read_log"]
     browser.click("#panel-close")
     browser.wait("return document.querySelector('#panel').hidden")
+    browser.run("document.activeElement.blur()")
+    browser.type("body", "j")
+    browser.type(":focus", ENTER)
+    browser.wait("return location.hash.endsWith('?entry=a')")
     no_complaints(browser)
 
 
@@ -104,9 +108,12 @@ def test_what_a_session_is_called():
     assert browser.texts(row + "> .id") == ["0197…00000007"]
     assert browser.run("return document.querySelector(arguments[0]).title", row + ".id") == ids[7]
     browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; }")
+    width = "return document.querySelector(arguments[0]).getBoundingClientRect().width.toFixed()"
+    before = browser.run(width, row + "[data-do=copy]")
     browser.type(row + "[data-do=copy]", ENTER)
     assert browser.wait("return document.copied") == ids[7]
     browser.wait("return document.querySelector(arguments[0]).innerText === 'Copied'", row + "[data-do=copy]")
+    assert browser.run(width, row + "[data-do=copy]") == before
     browser.click("[data-do=head]")
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
@@ -169,7 +176,7 @@ def test_turns():
     assert browser.texts(".turn-links [aria-current]") == ["7"]
     elsewhere = browser.run("return document.querySelector('.entry[aria-current] [data-do=elsewhere]').hash")
     assert elsewhere == "#/demo/search?q=This+is+question+7+And+more", elsewhere
-    browser.click(".entry[aria-current] [data-do=fork]")
+    browser.click(".entry[aria-current] [data-do=retry]")
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
@@ -228,6 +235,8 @@ def test_two_branches():
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     put_session()
     visit("/ui/#/demo/session/evil%20%3Cb%3E?branches=all").await_text("This session has one branch so far")
+    visit("/ui/#/demo/session/evil%20%3Cb%3E").wait("return document.querySelector('.entry')")
+    assert browser.texts("[data-do=branches]") == []
     visit("/ui/#/demo/session/turns?a=a9&b=nothing").await_text("No such entry")
     assert all("404" in one for one in browser.complaints())
 
@@ -318,7 +327,7 @@ def test_forking_a_session():
     assert "the path to b of the session tree," in asked and "the project demo " in asked, asked
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
-    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
     stored = server().get(f"/projects/demo/sessions/{made}").json()
     assert (stored["forked_from"], stored["entries"]) == ("tree", 2), stored
     assert not browser.run("return document.querySelector('dialog[open]')")
@@ -338,7 +347,7 @@ def test_retrying_a_turn_with_another_message():
     """The message replaces that of the turn."""
     put_session()
     browser = visit("/ui/#/demo/session/tree")
-    fork = ".entry[data-entry='c'] [data-do=fork]"
+    fork = ".entry[data-entry='c'] [data-do=retry]"
     browser.wait("return document.querySelector(arguments[0])", fork)
     browser.type(fork, ENTER)
     browser.wait("return document.querySelector('dialog[open] textarea')")
@@ -346,7 +355,7 @@ def test_retrying_a_turn_with_another_message():
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
     browser.await_text("another question")
-    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
     messages = server().get(f"/projects/demo/sessions/{made}/context?format=openai").json()["messages"]
     replaced = server().get("/projects/demo/sessions/tree/context?format=openai&leaf=c").json()["messages"]
     assert messages == [*replaced[:-1], {"role": "user", "content": "another question"}], messages

@@ -235,7 +235,7 @@ def test_turns():
     version = ask("box:append", box_id=box, card_ids=[f"{task}-r"])["version"]
     answer(task, box, "The disk was full.", box_version=version, **known)
     browser = visit(f"task/{task}")
-    browser.await_text("2 turns, 1 call · 2,000 tokens in, 40 out, cost 0.5 · m-1")
+    browser.await_text("2 turns of the model, 1 call · 2,000 tokens in, 40 out, cost 0.5 · m-1")
     assert "1,000 tokens in, 20 out, cost 0.25 · m-1" in browser.texts("[data-turn='2']")[0]
     assert browser.texts("[data-call] dt") == ["Arguments", "Result"]
     browser.run("[...document.querySelectorAll('.bar-row')].find((one) => one.innerText.startsWith('Turn 2')).click()")
@@ -245,11 +245,16 @@ def test_turns():
     browser.await_text("disk full")
     shown = browser.text()
     assert "Known before." in shown and "I read its log." in shown and "The disk was full." not in shown
-    browser.run("history.back()")
+    browser.click("header [data-do=retry]")
+    browser.type("dialog textarea", "Look at db-8.")
+    browser.click("dialog [data-do=confirm]")
+    browser.wait("return document.querySelector('.entry[aria-current]')?.innerText.includes('Look at db-8.')")
+    assert len(browser.texts(".entry")) == 7, "a name, the five messages, and that of the reader"
+    browser.run("history.go(-2)")
     browser.wait("return document.activeElement.dataset.turn === '2'")
     browser.click("[data-turn='2'] [data-do=retry]")
     browser.click("dialog [data-do=confirm]")
-    browser.await_text("Turn 2 again: Why did it fail?")
+    browser.await_text("Retry of turn 2: Why did it fail?")
     session = browser.run("return location.hash").split("/")[-1].split("?")[0]
     got = server().get(f"/projects/demo/sessions/{session}/context?format=openai").json()["messages"]
     assert [one["role"] for one in got] == ["user", "system", "user", "assistant", "tool"], got
@@ -269,7 +274,7 @@ def test_retry_without_a_box():
     assert browser.texts("[data-do=context]") == [] and browser.texts("[data-call] dt") == ["Arguments", "Error"]
     browser.click("[data-turn='2'] [data-do=retry]")
     browser.click("dialog [data-do=confirm]")
-    browser.await_text("Turn 2 again: try again")
+    browser.await_text("Retry of turn 2: try again")
     session = browser.run("return location.hash").split("/")[-1].split("?")[0]
     got = server().get(f"/projects/demo/sessions/{session}/context?format=openai").json()["messages"]
     assert [one["role"] for one in got] == ["system", "user", "assistant", "tool"], got
@@ -313,7 +318,7 @@ def test_a_long_task():
     server().request("POST", "/projects/demo/import", "\n".join(map(json.dumps, lines)).encode(),
                      headers={"Content-Type": "application/x-ndjson"})
     browser = visit("task/long")
-    browser.await_text("1,500 turns, 1,500 calls")
+    browser.await_text("1,500 turns of the model, 1,500 calls")
     assert len(browser.texts(".cards > .card")) <= 200 and browser.texts("[data-message='long-0']") == []
     browser.run("const turn = document.querySelector('.pager input'); turn.value = 700; turn.form.requestSubmit()")
     browser.wait("return document.activeElement.dataset.turn === '700'")

@@ -13,7 +13,7 @@
 
 enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
-    PAUSE_FACTOR = 4,  /* pause divided by work, while the queue grows */
+    PAUSE_FACTOR = 2,  /* pause divided by work, while the queue grows */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
     RETRY_MOST_MS = 60000,
@@ -26,7 +26,8 @@ struct search_indexer_thread {
     search_index_state state;
     unsigned failures;  /* since the last success */
     int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
-    int64_t newest;     /* when the newest document of the last batch was queued */
+    int64_t waiting;    /* rows in the queue when it was last counted */
+    bool is_growing;    /* there were more than at the count before */
 };
 
 static void warn_failed(const search_indexer_thread *s, const cardbox_error *err)
@@ -45,20 +46,12 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
     cardbox_status status = search_backlog_get(backlog, s->base.db, err);
     s->backlog_ms = clock_ms() + BACKLOG_MS;
     if (status == CARDBOX_OK) {
+        s->is_growing = backlog->waiting > s->waiting;
+        s->waiting = backlog->waiting;
         atomic_store(&metrics->waiting, backlog->waiting);
         atomic_store(&metrics->oldest_micros, backlog->oldest_micros);
     }
     return status;
-}
-
-/* Returns the pause after a batch, and notes how new the batch was. While documents are written
- * faster than they are indexed, the thread pauses longer than it works, so that writers keep most
- * of the database's time. */
-static int64_t pause_after(search_indexer_thread *s, const search_batch *batch, int64_t work_ms)
-{
-    bool is_growing = batch->newest_micros > s->newest && batch->is_full;
-    s->newest = batch->newest_micros;
-    return is_growing ? PAUSE_FACTOR * work_ms : 0;
 }
 
 static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
@@ -67,7 +60,9 @@ static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
     return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
 }
 
-/* Indexes a batch. Returns the pause before the next one. */
+/* Indexes a batch. Returns the pause before the next one. While documents are written faster than
+ * they are indexed, the thread pauses longer than it works, so that writers keep most of the
+ * database's time. */
 static int64_t index_batch(search_indexer_thread *s)
 {
     search_batch batch;
@@ -87,7 +82,7 @@ static int64_t index_batch(search_indexer_thread *s)
         log_warn("search_skipped", "project=%s id=%s reason=\"the document can't be indexed\"",
                  log_quoted(slice_of(batch.tenant)), log_quoted(slice_of(batch.id)));
     if (batch.rows > 0)
-        return pause_after(s, &batch, clock_ms() - began_ms);
+        return s->is_growing ? PAUSE_FACTOR * (clock_ms() - began_ms) : 0;
     return count_backlog(s, &backlog, &err) == CARDBOX_OK ? PERIODIC_UNTIL_WOKEN : fail(s, &err);
 }
 

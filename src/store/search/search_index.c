@@ -142,11 +142,6 @@ static void note_rows(search_batch *out, search_index_state *state, const store_
 {
     int last = rows_count(rows) - 1;
     out->rows = rows_count(rows);
-    for (int row = 0; row <= last; row++) {
-        int64_t queued = rows_micros(rows, row, COL_QUEUED);
-        if (row == 0 || queued > out->newest_micros)
-            out->newest_micros = queued;
-    }
     if (last < 0)
         return;
     rows_copy_text(state->last, sizeof(state->last), rows, last, COL_TENANT);
@@ -186,7 +181,6 @@ static cardbox_status run_batch(search_batch *out, search_index_state *state, ca
         params_free(&p);
     if (status == CARDBOX_OK)
         note_rows(out, state, rows);
-    out->is_full = out->rows >= most / 2;
     if (status == CARDBOX_OK && out->rows > 0)
         status = most == 1 ? store_or_skip(out, rows, tx, err) : store_documents(rows, tx, err);
     if (status == CARDBOX_OK)

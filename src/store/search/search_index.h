@@ -15,11 +15,8 @@ typedef struct search_index_state {
 } search_index_state;
 
 typedef struct search_batch {
-    int64_t rows;          /* number of documents that were written or removed */
-    bool is_full;          /* at least half of the rows that a batch may have: equal ids become one,
-                              and each tenant has an equal share */
-    int64_t newest_micros; /* when the last of them was queued */
-    bool skipped;          /* the document could not be indexed and was removed from the queue */
+    int64_t rows; /* number of documents that were written or removed */
+    bool skipped; /* the document could not be indexed and was removed from the queue */
     char tenant[CARDBOX_TENANT_MAX + 1]; /* the tenant and the id of the last document */
     char id[CARDBOX_CARD_ID_MAX + 1];
 } search_batch;
