@@ -30,7 +30,8 @@ typedef struct cardbox_search_hit {
     const char *role;       /**< "user", "assistant", ...; NULL: none */
     const char *created_at; /**< RFC 3339 in UTC */
     const char *snippet;    /**< part of the text around its first match, one line of at most 240
-                                 characters */
+                                 characters; ends with a string `text`, `thinking` or `content` that
+                                 has the last match */
     const cardbox_range *offsets; /**< the matches in the snippet, ascending, not overlapping */
     size_t offset_count;
 } cardbox_search_hit;

@@ -12,11 +12,8 @@
 -- The setting plan_cache_mode lets PostgreSQL plan the queries once and not at each search, because planning is slower
 -- than a search for a common word.
 --
--- The GIN index finds all documents with a word, in no order, which is slow for a word of many documents. So the
--- function first examines the newest documents. If they do not fill the page, it examines up to three periods, each just
--- before the previous one, and then all older documents. The length of a period is estimated from the hits so far: it
--- probably fills the page, but is at most ten times the time from its end to the newest document. If the period were
--- more than a quarter of the remaining time, all older documents are examined instead.
+-- Large contents are slow to read and to compare. So a page ends after the document with which its contents reach
+-- `bytes_max`. If another document follows, it is returned without contents.
 CREATE OR REPLACE FUNCTION cardbox.search_find(
     tenant text, terms bigint[], created_after timestamptz, created_before timestamptz, from_time timestamptz,
     from_n bigint, page_size bigint, newest_max bigint)
@@ -27,56 +24,25 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    after_time CONSTANT timestamptz := coalesce(created_after, '-infinity');
-    -- documents before this position are examined; n = 0 is before all documents of the time
-    before_time timestamptz := coalesce(least(from_time, created_before), 'infinity');
-    before_n    bigint := CASE WHEN from_time <= coalesce(created_before, 'infinity') THEN from_n ELSE 0 END;
-    max_n       CONSTANT bigint := 9223372036854775807; -- after all documents of a time
-    newest_time timestamptz;
-    oldest_time timestamptz;
-    period      interval;
-    begin_time  timestamptz; -- the period begins after this time
-    hits        bigint;
-    period_hits bigint;
+    chars_max  CONSTANT integer := 65536;   -- SEARCH_TEXT_CHARS in src/model/search/search.h
+    bytes_max  CONSTANT bigint  := 2097152; -- SEARCH_PAGE_BYTES in src/store/search/search_find.c
+    bytes      bigint := 0;
+    item       json; -- the content of a document
+    item_calls json;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT s.* FROM cardbox.search_newest(tenant, search_find.terms, after_time, before_time, before_n,
-                                                       page_size, newest_max) AS s;
-    GET DIAGNOSTICS hits = ROW_COUNT;
-    IF hits >= page_size THEN
-        RETURN;
-    END IF;
-    newest_time := (SELECT d.created_at FROM cardbox.search_documents d
-                     WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n)
-                     ORDER BY d.created_at DESC, d.n DESC LIMIT 1);
-    oldest_time := greatest(after_time, (SELECT min(d.created_at) FROM cardbox.search_documents d
-                                          WHERE d.tenant_id = tenant));
-    -- the last document that search_newest() examined
-    SELECT d.created_at, d.n INTO before_time, before_n FROM cardbox.search_documents d
-     WHERE d.tenant_id = tenant AND (d.created_at, d.n) < (before_time, before_n) AND d.created_at > after_time
-     ORDER BY d.created_at DESC, d.n DESC OFFSET newest_max - 1 LIMIT 1;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    FOR i IN 1 .. 3 LOOP
-        period := greatest(newest_time - before_time, interval '1 second')
-                  * least(10, 2 * page_size / greatest(hits, 1));
-        EXIT WHEN before_time - oldest_time < 4 * period;
-        begin_time := before_time - period;
-        RETURN QUERY SELECT s.* FROM cardbox.search_period(tenant, search_find.terms, begin_time, before_time, before_n,
-                                                           page_size - hits) AS s;
-        GET DIAGNOSTICS period_hits = ROW_COUNT;
-        hits := hits + period_hits;
-        IF hits >= page_size THEN
-            RETURN;
-        END IF;
-        before_time := begin_time;
-        before_n := max_n;
+    FOR kind, id, session_id, task_id, created_at, n, type, role, item, item_calls IN
+        SELECT s.* FROM cardbox.search_by_time(tenant, search_find.terms, created_after, created_before, from_time,
+                                               from_n, page_size, newest_max) AS s
+    LOOP
+        content := CASE WHEN bytes < bytes_max THEN left(item::text, chars_max) END;
+        tool_calls := CASE WHEN bytes < bytes_max THEN left(item_calls::text, chars_max) END;
+        RETURN NEXT;
+        EXIT WHEN bytes >= bytes_max;
+        bytes := bytes + coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0);
     END LOOP;
-    RETURN QUERY SELECT s.* FROM cardbox.search_older(tenant, search_find.terms, after_time, before_time, before_n,
-                                                      page_size - hits) AS s;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.search_find TO cardbox_worker;

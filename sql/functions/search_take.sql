@@ -44,9 +44,10 @@ BEGIN
             SELECT k.tenant_id, k.session_id, k.id, min(k.at) AS at FROM taken k
              GROUP BY k.tenant_id, k.session_id, k.id
         )
-        SELECT k.tenant_id, k.session_id, k.id, k.at, d.*
+        SELECT k.tenant_id, k.session_id, k.id, k.at, d.kind, d.task_id, d.type, d.role, d.created_at,
+               left(d.content::text, 65536), left(d.tool_calls::text, 65536)
           FROM queued k
-          LEFT JOIN LATERAL cardbox.search_content(
+          LEFT JOIN LATERAL cardbox.search_item(
                k.tenant_id, k.session_id, k.id, '{live,restoring}', k.at) AS d ON true
          ORDER BY k.tenant_id;
 END

@@ -16,7 +16,8 @@ static void check_json(slice json)
                                    timestamp.ptr + timestamp.len < json.ptr + json.len));
     search_text(&text, json);
     require(buf_ok(&text));
-    require(text.len == 0 || text.data[text.len - 1] == '\n');
+    char last = text.len == 0 ? '\n' : text.data[text.len - 1];
+    require(last == '\n' || last == SEARCH_TEXT_END);
     require(!slice_is_utf8(json) || slice_is_utf8(buf_as_slice(&text)));
     const int64_t *terms = search_terms(buf_as_slice(&text), SLICE("t"), &count, &memory);
     require(terms != NULL);

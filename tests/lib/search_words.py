@@ -24,6 +24,8 @@ ESCAPE = re.compile(r'(?:\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]|[^\\])*', re.S)
 HALF = re.compile("[\ud800-\udfff]")
 NO_NAME = set("arguments content data function input message name output params text thinking toolCallId toolCalls tool_call_id "
               "tool_calls tool_use_id".split())
+TEXTS = {"content", "text", "thinking"}
+TEXT_END = "\x1e"
 NEITHER = {"__type__", "parentId", "role", "timestamp", "type"}
 BASE64 = re.compile(r"[A-Za-z0-9+/=_-]*")
 DATA_URL = re.compile(r"data:[^,]{0,250},", re.S)
@@ -42,7 +44,7 @@ def is_data(text):
 
 
 def text_of(text):
-    return "".join(line + "\n" for line in lines_of(text, 0))
+    return "".join(lines_of(text, 0))
 
 
 def is_json(text):
@@ -54,28 +56,30 @@ def is_json(text):
 
 
 def lines_of(text, depth):
-    """The lines of the text. `depth` is 1 for JSON that was in a string."""
-    lines, hidden, may_be_json, inner = [], False, False, depth > 0
+    """The lines of the text with their ends. `depth` is 1 for JSON that was in a string."""
+    lines, hidden, may_be_json, end, inner = [], False, False, "\n", depth > 0
     for token in TOKEN.finditer(text):
         inside, ends, colon, number, opens, closes, _ = token.groups()
         if colon:
             name = decoded(inside)
             hidden = name in NEITHER or (name == "id" and depth <= 1)
             may_be_json = name == "arguments" and not inner
-            lines += [] if hidden or name in NO_NAME else [name]
+            end = TEXT_END if name in TEXTS else "\n"
+            lines += [] if hidden or name in NO_NAME else [name + "\n"]
             continue
         if number is not None:
-            lines += [] if hidden else [number]
+            lines += [] if hidden else [number + "\n"]
         elif inside is not None:
             value = decoded(inside)
             if may_be_json and ends and is_json(value):
                 lines += lines_of(value, 1)
             elif not is_data(value) and not (hidden and value.isascii()):
-                lines.append(value)
+                lines.append(value + end)
         elif opens or closes:
             depth = depth + 1 if opens else max(depth - 1, 0)
         if not closes:
             hidden = may_be_json = False
+            end = "\n"
     return lines
 
 

@@ -21,7 +21,7 @@ static void text_of_json(void **state)
         const char *json, *text;
     } CASES[] = {
         {"\"a\"", "a\n"},
-        {"{\"__type__\":\"TextContent\",\"text\":\"Hi\\nyou\"}", "Hi\nyou\n"},
+        {"{\"__type__\":\"TextContent\",\"text\":\"Hi\\nyou\"}", "Hi\nyou\036"},
         {"{\"path\":\"/a/b\",\"n\":-1.5e3,\"b\":true,\"z\":null}", "path\n/a/b\nn\n-1.5e3\nb\nz\n"},
         {"{\"id\":\"x\",\"a\":{\"id\":\"y\"}}", "a\nid\ny\n"},
         {"[{\"id\":\"call_1\"}]", "id\ncall_1\n"},
@@ -29,6 +29,7 @@ static void text_of_json(void **state)
         {"{\"type\":{\"x\":\"y\"}}", "x\ny\n"},
         {"{\"type\":null,\"x\":\"y\"}", "x\ny\n"},
         {"{\"type\":\"\xE7\xA5\xA8\"}", "\xE7\xA5\xA8\n"},
+        {"{\"content\":[\"a\",{\"thinking\":\"b\"}],\"c\":\"d\"}", "a\nb\036c\nd\n"},
         {"{\"typ\\u0065\":\"message\"}", ""},
         {"\"\\u4e2d\\u6587 \\ud842\\udfb7\"", "\xE4\xB8\xAD\xE6\x96\x87 \xF0\xA0\xAE\xB7\n"},
         {"\"\\ud842x\"", "\xEF\xBF\xBDx\n"},
@@ -37,10 +38,10 @@ static void text_of_json(void **state)
         {"{\"arguments\":\"{\\\"id\\\":\"}", "{\"id\":\n"},
         {"{\"x\":\"[\\\"id\\\"]\"}", "x\n[\"id\"]\n"},
         /* cut */
-        {"{\"text\":\"begi", "begi\n"},
-        {"{\"text\":\"a\\", "a\n"},
-        {"{\"text\":\"a\\u4e", "a\n"},
-        {"{\"text\":\"a\\ud842", "a\xEF\xBF\xBD\n"},
+        {"{\"text\":\"begi", "begi\036"},
+        {"{\"text\":\"a\\", "a\036"},
+        {"{\"text\":\"a\\u4e", "a\036"},
+        {"{\"text\":\"a\\ud842", "a\xEF\xBF\xBD\036"},
         {"{\"type\":\"mess", ""},
         {"{\"type\":", ""},
         {"[12", "12\n"},
@@ -284,6 +285,9 @@ static void snippets(void **state)
     check_snippet("a_b b_c", "a_b_c", "a_b_c", "0-5");
     check_snippet("a b", "a_b", "a_b", "0-1 2-3");
     /* controls, and what would be HTML, stay text */
+    check_snippet("b", "a b\036c", "a b", "2-3");
+    check_snippet("b", "a\036b c\036d\nb\ne", "a b c d b e", "2-3 8-9");
+    check_snippet("a b", "a\036c\nb", "a c b", "0-1 4-5");
     check_snippet("b", "<b>\x01&\x7F</b>", "<b> & </b>", "1-2 8-9");
 }
 

@@ -18,9 +18,14 @@ enum {
     SEARCH_SNIPPET_BEFORE = 60  /* characters of a snippet before the first match */
 };
 
+/* Follows the strings `text`, `thinking` and `content`: a control character, so it separates words.
+ * A snippet with a match in such a string does not show the members that follow it. */
+#define SEARCH_TEXT_END '\x1e'
+
 /* Appends the searchable text of a JSON value to `out`: names of members, strings and numbers,
- * decoded, each followed by a line feed. `json` may be the beginning of a JSON text, cut anywhere;
- * any other bytes are safe. The length of the text is at most that of `json` plus 1. */
+ * decoded, each followed by a line feed or SEARCH_TEXT_END. `json` may be the beginning of a JSON
+ * text, cut anywhere; any other bytes are safe. The length of the text is at most that of `json`
+ * plus 1. */
 void search_text(buf *out, slice json);
 
 /* Returns the string that is the member `timestamp` of an object, without its quotes and with its

@@ -108,6 +108,15 @@ static void copy_char(snippet_copy *c, search_char ch, const char *bytes)
     c->chars++;
 }
 
+/* True if the snippet ends at byte `at` of the text, because a string with the last match ends. */
+static bool is_end(const snippet_copy *c, slice text, size_t at)
+{
+    size_t left = (size_t)(SEARCH_SNIPPET_CHARS - c->chars);
+
+    return text.ptr[at] == SEARCH_TEXT_END && c->out->count > 0 &&
+           (c->next == c->end || c->next->from >= at + left);
+}
+
 /* Copies the text from byte `at`, with one space instead of white space and control characters, and
  * without white space at both ends. */
 static void copy_text(snippet_copy *c, slice text, size_t at)
@@ -118,6 +127,8 @@ static void copy_text(snippet_copy *c, slice text, size_t at)
 
     for (; (ch = search_char_at(text, at)).len > 0; at += ch.len) {
         end_match(c, at);
+        if (is_end(c, text, at))
+            break;
         if (ch.kind == CHAR_SPACE) {
             spaced = c->chars > 0;
             continue;

@@ -13,6 +13,7 @@ enum { DATA_BYTES = 256 }; /* a longer string without other characters than base
 typedef enum member_rule {
     MEMBER_ALL,   /* name and value */
     MEMBER_VALUE, /* the value only */
+    MEMBER_TEXT,  /* the value only; a string ends with SEARCH_TEXT_END */
     MEMBER_JSON,  /* the value only; JSON in a string is read as JSON */
     MEMBER_NONE,  /* the name is left out, and so is the value if it is a number or an ASCII string
                    */
@@ -25,13 +26,13 @@ static const struct {
     member_rule rule;
 } MEMBERS[] = {
     {{"__type__", 8}, MEMBER_NONE},       {{"arguments", 9}, MEMBER_JSON},
-    {{"content", 7}, MEMBER_VALUE},       {{"data", 4}, MEMBER_VALUE},
+    {{"content", 7}, MEMBER_TEXT},        {{"data", 4}, MEMBER_VALUE},
     {{"function", 8}, MEMBER_VALUE},      {{"id", 2}, MEMBER_OUTER},
     {{"input", 5}, MEMBER_VALUE},         {{"message", 7}, MEMBER_VALUE},
     {{"name", 4}, MEMBER_VALUE},          {{"output", 6}, MEMBER_VALUE},
     {{"params", 6}, MEMBER_VALUE},        {{"parentId", 8}, MEMBER_NONE},
-    {{"role", 4}, MEMBER_NONE},           {{"text", 4}, MEMBER_VALUE},
-    {{"thinking", 8}, MEMBER_VALUE},      {{"timestamp", 9}, MEMBER_NONE},
+    {{"role", 4}, MEMBER_NONE},           {{"text", 4}, MEMBER_TEXT},
+    {{"thinking", 8}, MEMBER_TEXT},       {{"timestamp", 9}, MEMBER_NONE},
     {{"toolCallId", 10}, MEMBER_VALUE},   {{"toolCalls", 9}, MEMBER_VALUE},
     {{"tool_call_id", 12}, MEMBER_VALUE}, {{"tool_calls", 10}, MEMBER_VALUE},
     {{"tool_use_id", 11}, MEMBER_VALUE},  {{"type", 4}, MEMBER_NONE},
@@ -147,6 +148,7 @@ static bool replace_json(buf *out, size_t start)
 static void end_string(json_reader *r, size_t start, bool is_name, bool is_whole)
 {
     slice text = buf_since(r->out, start);
+    char end = !is_name && r->rule == MEMBER_TEXT ? SEARCH_TEXT_END : '\n';
     bool is_kept;
 
     if (is_name) {
@@ -160,7 +162,7 @@ static void end_string(json_reader *r, size_t start, bool is_name, bool is_whole
             return;
     }
     if (is_kept)
-        buf_char(r->out, '\n');
+        buf_char(r->out, end);
     else
         take_back(r->out, start);
 }

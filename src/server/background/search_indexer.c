@@ -39,7 +39,7 @@ static void warn_failed(const search_indexer_thread *s, const cardbox_error *err
                  failure_message(why, err));
 }
 
-/* The first count of a queue tells nothing, nor does one that has reached its limit. */
+/* The first count of a queue can't be compared. A count at its limit can't be either. */
 static bool is_growing(const search_indexer_thread *s, int64_t waiting)
 {
     if (waiting == SEARCH_BACKLOG_MAX && s->waiting == waiting)

@@ -9,8 +9,12 @@
 #include "base/isotime.h"
 #include "store/search/search_terms.h"
 
-/* Number of the newest documents that are examined before the GIN index is used. */
-enum { NEWEST_MAX = 1000 };
+enum {
+    NEWEST_MAX = 1000, /* newest documents that are examined before the GIN index is used */
+    /* A page ends after the row with which its texts reach this number of bytes. The function
+     * search_find has the same number. */
+    SEARCH_PAGE_BYTES = 2 << 20
+};
 
 const char *const SEARCH_KINDS[] = {"card", "message", "entry", NULL};
 
@@ -135,25 +139,24 @@ static const char *cursor_after(const store_rows *rows, int row, arena *memory)
 
 void search_page_read(search_page *out, const store_rows *rows, int64_t limit, arena *memory)
 {
-    *out = (search_page){.count = rows_count(rows)};
-    if (out->count > limit) {
-        out->count = (int)limit;
-        out->next = cursor_after(rows, out->count - 1, memory);
+    size_t bytes = 0;
+    *out = (search_page){.count = 0};
+    for (; out->count < rows_count(rows); out->count++) {
+        if (out->count >= limit || bytes >= SEARCH_PAGE_BYTES) {
+            out->next = cursor_after(rows, out->count - 1, memory);
+            break;
+        }
+        bytes += rows_text(rows, out->count, COL_CONTENT).len +
+                 rows_text(rows, out->count, COL_TOOL_CALLS).len;
     }
 }
 
 void search_page_json(buf *out, const store_rows *rows, const search_find *find, arena *memory)
 {
-    arena held = ARENA_BESIDE(memory); /* counts the rows until they have been read */
     search_page page;
-    if (!arena_count(&held, rows_memory(rows))) {
-        memory->failed = true;
-        memory->why = held.why;
-    }
     search_page_read(&page, rows, find->limit, memory);
     buf_text(out, "{\"hits\":[");
     search_rows_match(rows, page.count, find->query, add_hit, out, memory);
-    arena_reset(&held);
     buf_char(out, ']');
     buf_member_text(out, "cursor", slice_of(page.next));
     buf_char(out, '}');

@@ -53,7 +53,8 @@ void search_rows_match(const store_rows *rows, int count, const search_query *qu
                        search_add_hit *add, void *out, arena *memory);
 
 /* A page: the first `count` rows, and the cursor of the next page, allocated in `memory`. The
- * cursor is NULL if there is no next page, or if `memory` has failed. */
+ * cursor is NULL if there is no next page, or if `memory` has failed. A page ends after `limit`
+ * rows or 2 MiB of texts, which limits its memory and time. */
 typedef struct search_page {
     int count;
     const char *next;
@@ -61,10 +62,10 @@ typedef struct search_page {
 
 void search_page_read(search_page *out, const store_rows *rows, int64_t limit, arena *memory);
 
-/* Appends {"hits":[...],"cursor":...} of up to `find->limit` rows. A hit has the members kind, id,
- * session_id or task_id, type, role, created_at, snippet, offsets. A row whose text does not match
- * the query is left out, so a page may have fewer hits, or none, before the last page. Tokenises
- * the texts of all rows, which may take a second: not for an event loop. If memory runs out,
+/* Appends {"hits":[...],"cursor":...} of a page. A hit has the members kind, id, session_id or
+ * task_id, type, role, created_at, snippet, offsets. A row whose text does not match the query is
+ * left out, so a page may have fewer hits, or none, before the last page. Tokenises the texts of
+ * all rows, which needs up to a second: not for an event loop. If memory runs out,
  * `memory` and `out` have failed. */
 void search_page_json(buf *out, const store_rows *rows, const search_find *find, arena *memory);
 
