@@ -2,7 +2,7 @@
 // card with all that is known of it.
 import { copyButton, el, fill, untrusted } from './dom.js';
 import { content, entryContent, isObject, json, jsonOrText, roleClass, toolCalls } from './content.js';
-import { elsewhere } from './elsewhere.js';
+import { elsewhere, queryOf } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
@@ -121,7 +121,7 @@ export function cardItem(card, { project, pairs = new Map(), change = null, posi
   el('footer', {},
     el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
       untrusted(card.card_id)),
-    el('span', { class: 'space' }), elsewhere(cardText(card), project, card.card_id), actions));
+    el('span', { class: 'space' }), queryOf(card) ? elsewhere(project, card.card_id) : null, actions));
 }
 
 /** The item for a card of a box that can't be read. */

@@ -3,7 +3,7 @@
 import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
-import { elsewhere } from './elsewhere.js';
+import { elsewhere, queryOf } from './elsewhere.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
 import { prose } from './markdown.js';
@@ -31,6 +31,8 @@ const REPAIRS = {
 };
 // These repairs stand before a message: they left out something there.
 const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 'second_result', 'empty_message']);
+// These repairs make the text of a message.
+const MADE = new Set(['synthetic_result', 'empty_result', 'first_message']);
 
 // --- a message ---
 
@@ -93,6 +95,13 @@ function firstText(message) {
   return [message?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string');
 }
 
+/** The link to where else it was said; null if a repair made the text, or there is none. */
+function elsewhereOf(message, sources, repairs, here) {
+  const isMade = sources.length < 2 && repairs?.some(({ repair }) => MADE.has(repair));
+  return sources.length > 0 && !isMade && queryOf(message)
+    ? elsewhere(here.project, sources[0], here.view === 'context' ? undefined : here.id) : null;
+}
+
 function messageItem(context, place, repairs, openSource, here) {
   const message = context.messages[place];
   const stored = context.format === 'entries';
@@ -112,7 +121,7 @@ function messageItem(context, place, repairs, openSource, here) {
     (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
-  el('span', { class: 'space' }), elsewhere(firstText(message) ?? '', here.project, here.view === 'context' ? sources[0] : undefined),
+  el('span', { class: 'space' }), elsewhereOf(message, sources, repairs, here),
   copyButton(() => write(message), 'Copy JSON')));
 }
 

@@ -1,27 +1,84 @@
-// elsewhere.js: the link from a text to where else in the project the same was said.
+// elsewhere.js: the link from a message to where else in the project the same was said, and the words that are then
+// searched. They come from what is stored: a text that is shown may be shortened, escaped or decorated.
 import { el } from './dom.js';
+import { isObject } from './content.js';
 import { link } from './place.js';
 
-const WORDS = 6; // that are looked for: enough words to find the text again
-const LOOKED_AT = 400; // characters of the text
-const LONGEST = 40; // characters of a word
-const LONGEST_CJK = 4; // characters of a text that has no spaces between words
-const WORD = /[\p{L}\p{N}]+(?:[-_.'][\p{L}\p{N}]+)*/gu;
-const CJK = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
+const WORDS = 10; // that are looked for: enough words to find the text again
+const FEW = 3; // fewer words than these say little: then the words of all strings are looked for
+const LOOKED_AT = 1000; // characters of a string
+const LONGEST = 60; // characters of a word
+const LONGEST_CJK = 8; // characters of a text that has no spaces between words
+const SEARCHABLE = 50000; // characters: what comes after them may be missing in the index
+const DEEPEST = 32;
 
-/** The first words of a text, as a search for them; '' if it has none. */
-function queryOf(text) {
-  const words = text.slice(0, LOOKED_AT).match(WORD) ?? [];
-  return words.map((word) => (CJK.test(word) ? [...word].slice(0, LONGEST_CJK).join('') : word))
-    .filter((word) => word.length <= LONGEST).slice(0, WORDS).join(' ');
+// The members of a card, an entry or a message of a model that have its own words.
+const OWN = ['content', 'text', 'command', 'summary', 'output', 'result', 'data', 'errorMessage', 'tool_calls', 'toolCalls'];
+// Members whose values are labels, ids or made by a program, wherever they are.
+const LABELS = new Set(['__type__', 'type', 'role', 'id', 'status', 'after_execution', 'content_type', 'mimeType', 'media_type',
+  'checksum', 'etag', 'signature', 'thinkingSignature', 'textSignature', 'thoughtSignature', 'tool_call_id', 'toolCallId', 'tool_use_id', 'call_id']);
+// The name of a tool is looked for only together with other words.
+const NAMES = new Set(['name', 'tool_name', 'toolName']);
+
+// All that the search may join to one run: parts of it may not be terms of the index.
+const RUN = /[\p{L}\p{N}\p{M}_\-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019]+/gu;
+const EDGES = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}]+$/gu;
+const CJK = new RegExp(`(?:(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Bopo}\\p{sc=Yiii}\\p{sc=Tang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]){1,${LONGEST_CJK}}`, 'u');
+const DATA = /^(?:data:[^,]{0,250},)?[A-Za-z0-9+/=_-]{257,}$/;
+const SENTENCE = /^.*?(?:[.!?…](?=\s)|[。！？]|\n)/su;
+
+/** The object or array that the JSON in `arguments` is, else the string. */
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? value : text;
+  } catch {
+    return text;
+  }
 }
 
-/** The link. With the id of a card, it also leads to the boxes of the card. Null if the text has no words and there is
- * no card. */
-export function elsewhere(text, project, card) {
-  const q = queryOf(text);
-  return q || card ? el('a', {
-    class: 'quiet', href: link({ project, view: 'search', query: { q, of: card } }), 'data-do': 'elsewhere',
-    title: `where else in this project the first words of it are${card ? ', and which boxes hold the card' : ''}`,
-  }, 'Where else') : null;
+/** Appends the strings of a value that are text to `found`, in their order: {text, isName}. */
+function collect(value, found, name = '', depth = 0) {
+  if (LABELS.has(name) || depth > DEEPEST || found.size > SEARCHABLE) return;
+  if (typeof value === 'string') {
+    const inner = name === 'arguments' ? parsed(value) : value;
+    if (typeof inner !== 'string') return collect(inner, found, '', depth + 1);
+    found.size += value.length;
+    if (/\p{L}/u.test(value) && !DATA.test(value)) found.strings.push({ text: value, isName: NAMES.has(name) });
+  } else if (Array.isArray(value)) {
+    for (const one of value) collect(one, found, '', depth + 1);
+  } else if (isObject(value)) {
+    for (const [key, one] of Object.entries(value)) collect(one, found, key, depth + 1);
+  }
 }
+
+/** The words of a text that the search surely finds in it. */
+function wordsOf(text) {
+  const cut = text.length > LOOKED_AT ? text.slice(0, LOOKED_AT).replace(/\S*$/, '') : text;
+  return (cut.match(RUN) ?? []).map((run) => CJK.exec(run)?.[0] ?? run.replace(EDGES, ''))
+    .filter((run) => run !== '' && run.length <= LONGEST && !run.includes('\\'));
+}
+
+/** The words of the first sentence; of more, if it has few. */
+function firstWords(text) {
+  const words = wordsOf(SENTENCE.exec(text.trimStart())?.[0] ?? text);
+  return words.length < FEW ? wordsOf(text) : words;
+}
+
+/** The first words of the own text of a card, an entry or a message of a model, as a search for them. '': it has none. */
+export function queryOf(thing) {
+  const said = isObject(thing.message) ? thing.message : thing;
+  const found = { strings: [], size: 0 };
+  for (const name of OWN) collect(said[name], found, name);
+  const texts = found.strings.filter(({ isName }) => !isName).map(({ text }) => firstWords(text));
+  const isCjk = (words) => words.some((word) => CJK.test(word));
+  const words = texts.find((one) => one.length >= FEW || isCjk(one)) ??
+    (texts.flat().length > 0 ? found.strings.flatMap(({ text }) => firstWords(text)) : []);
+  return [...new Set(words)].slice(0, WORDS).join(' ');
+}
+
+/** The link to where else the words of a card are; with a `session`, those of its entry. */
+export const elsewhere = (project, of, session) => el('a', {
+  class: 'quiet', href: link({ project, view: 'search', query: { of, in: session } }), 'data-do': 'elsewhere',
+  title: `where else in this project the first words of it are${session ? '' : ', and which boxes hold the card'}`,
+}, 'Where else');

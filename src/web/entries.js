@@ -47,8 +47,9 @@ function contextLink(node, word, at) {
 /** The actions of an entry. */
 function actions(node, word, api, here, isTurn) {
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
+  const hasWords = !MINOR.has(word) && Boolean(node.preview?.text.trim() || node.preview?.tools);
   return el('span', { class: 'entry-actions' }, contextLink(node, word, at), forkButton(node, isTurn, api, here),
-    elsewhere(node.preview?.text ?? '', here.project), copyButton(node.entry_id, 'Copy id'));
+    hasWords ? elsewhere(here.project, node.entry_id, here.id) : null, copyButton(node.entry_id, 'Copy id'));
 }
 
 /** One entry. `row`: {node, level, begins, leaf, children, below, folded}; `turn`: the number of the turn that it

@@ -1,8 +1,10 @@
 // search.js: what is found in a project by its words, newest first and page by page, and its filters.
-import { el, fill, notice, shortId, untrusted } from './dom.js';
+import { add, el, fill, notice, shortId, untrusted } from './dom.js';
+import { queryOf } from './elsewhere.js';
 import { filterFields, filterValues, paged } from './lists.js';
 import { go, link, setTitle } from './place.js';
 import { boxRow, hitRow } from './rows.js';
+import { trouble } from './trouble.js';
 
 const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
 const FIELDS = [['role', 'Role', 'user'], ['type', 'Type', 'tool.result'], ['session_id', 'Session', ''], ['task_id', 'Task', ''],
@@ -36,23 +38,60 @@ async function showBoxesOf(of, into, api, here) {
   }, (box) => boxRow(box, here), () => el('p', { class: 'faint' }, 'No box holds it.'));
 }
 
-/** Shows what is found for the query of the address. */
-export async function showSearch(main, api, here) {
-  const { q = '', of, card, entry, ...filters } = here.query;
-  const boxes = el('div', { class: 'rows', 'data-part': 'boxes' });
-  const list = el('div', { class: 'rows' });
-  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Search', q ? [': ', untrusted(q)] : null)), kindChips(here),
-    filterForm(here), boxes, list);
-  setTitle(`Search: ${q}`);
-  if (of) showBoxesOf(of, boxes, api, here);
-  if (q.trim() === '') {
-    fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
-      'in cards, entries of sessions and messages of tasks.'));
-    return;
-  }
+/** The words of the card `of`, or of this entry of a session. */
+async function wordsOf(of, session, api) {
+  return queryOf(session ? (await api.entry(session, of)).data.entry : (await api.card(of)).data);
+}
+
+const OBJECTS = ['card', 'session', 'box', 'task'];
+
+/** Tells what the search looks for. Ids are not looked for: a query that may be one leads to what may have it. */
+function nothingFound(q, here) {
+  return notice('Nothing found',
+    'All words must occur: whole words, or parts of identifiers such as user in getUserName. Text is found a moment after it was written.',
+    /\s/.test(q) ? null : el('p', { 'data-part': 'ids' }, 'The ids of cards, sessions, boxes and tasks are not searched. If it is an id, open the ',
+      OBJECTS.map((view, at) => [['', ', the ', ', the ', ' or the '][at], el('a', { href: link({ project: here.project, view, id: q }) }, view)]), '.'));
+}
+
+/** Lists the hits. Where the words are those of the message `of`, it is marked. */
+async function showHits(list, q, filters, api, here) {
+  const { of, in: session } = here.query;
+  const isItself = (hit) => of && hit.id === of && (session ? hit.session_id === session : hit.kind !== 'entry');
+  let isElsewhere = !of;
   await paged(list, async (cursor) => {
     const { data } = await api.search({ q, ...filters }, cursor);
+    isElsewhere ||= data.cursor !== null || !data.hits.every(isItself);
     return { items: data.hits, next: data.cursor };
-  }, (hit) => hitRow(hit, here), () => notice('Nothing found',
-    'All words must occur: whole words, or parts of identifiers such as user in getUserName. Text is found a moment after it was written.'));
+  }, (hit) => {
+    const row = hitRow(hit, here);
+    if (isItself(hit)) {
+      row.dataset.itself = 'yes';
+      row.querySelector('.row-facts').prepend(el('span', { class: 'badge' }, 'this message'), ' ');
+    }
+    return row;
+  }, () => (of ? null : nothingFound(q, here)));
+  if (!isElsewhere && !list.querySelector('[role=alert]')) add(list, notice('Nowhere else', 'No other text here has all of these words.'));
+}
+
+/** Shows what is found for the query of the address, or for the first words of the card or entry that it names. */
+export async function showSearch(main, api, here) {
+  const { q: asked = '', of, in: session, card, entry, ...filters } = here.query;
+  const title = el('h1', {}, of ? 'Where else' : 'Search');
+  const boxes = el('div', { class: 'rows', 'data-part': 'boxes' });
+  const list = el('div', { class: 'rows', 'data-part': 'hits' });
+  fill(main, el('header', { class: 'box-head' }, title), kindChips(here), filterForm(here), boxes, list);
+  if (of && !session) showBoxesOf(of, boxes, api, here);
+  let q = asked.trim();
+  try {
+    if (of && !q) q = await wordsOf(of, session, api);
+  } catch (error) {
+    if (error.name !== 'AbortError') fill(list, trouble(error, ['It is not there', 'It was deleted, has expired or was never written.', of]));
+    return;
+  }
+  setTitle(`${of ? 'Where else' : 'Search'}: ${q}`);
+  if (q) add(title, ': ', untrusted(q));
+  if (q) await showHits(list, q, filters, api, here);
+  else if (of) fill(list, notice('It has no text', 'There are no words of its own that could be looked for.'));
+  else fill(list, notice('Search this project', 'Words, identifiers such as parseJson, and Chinese, Japanese or Korean text ' +
+    'in cards, entries of sessions and messages of tasks.'));
 }

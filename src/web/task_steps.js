@@ -1,7 +1,7 @@
 // task_steps.js: the steps of a task as one reads them: messages, calls with their arguments and results,
 // and the head of a turn with what it took.
 import { add, count, el, shortId, untrusted, visible } from './dom.js';
-import { elsewhere } from './elsewhere.js';
+import { elsewhere, queryOf } from './elsewhere.js';
 import { jsonOrText, roleClass } from './content.js';
 import { prose } from './markdown.js';
 import { link } from './place.js';
@@ -19,7 +19,7 @@ export function messageItem({ id, role, text, at: time }, here) {
   const made = item(role, [el('span', { class: 'role' }, untrusted(role)),
     el('span', { class: 'space' }), whenMs(time)], prose(text), { 'data-message': id });
   add(made, el('footer', {}, el('a', { href: card, class: 'id' }, shortId(id)), el('span', { class: 'space' }),
-    elsewhere(text, here.project)));
+    queryOf({ text }) ? elsewhere(here.project, id) : null));
   return made;
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -179,6 +180,78 @@ def test_search():
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.run("return document.querySelector('#search').value") == ""
     no_complaints(browser)
+
+
+def links_elsewhere(browser, address):
+    """The addresses behind "Where else" on a page, and the messages that have none."""
+    browser.run("document.querySelector('main').replaceChildren(); location.hash = arguments[0]", address)
+    browser.wait("return document.querySelector('main [data-do=elsewhere]') && !document.querySelector('main[aria-busy]')")
+    return browser.run("const all = [...document.querySelectorAll('main :is(.card, .entry)')];"
+                       "const linkOf = (one) => one.querySelector('[data-do=elsewhere]')?.hash;"
+                       "return [all.map(linkOf).filter(Boolean), all.filter((one) => !linkOf(one)).map((one) => one.innerText)]")
+
+
+DEMO_BOXES = [f"01970000-0000-7000-8000-00000000000{n}" for n in range(1, 7)]
+DEMO_PAGES = [f"#/demo/{page}" for page in [
+    *(f"box/{box}" for box in DEMO_BOXES), *(f"context/{box}" for box in DEMO_BOXES),
+    *(f"context/{DEMO_BOXES[0]}?format={name}" for name in ("anthropic", "entries")),
+    *(f"{view}/{session}" for view in ("session", "session-context") for session in ("demo-session", "demo-session-plain")),
+    "session-context/demo-session?format=anthropic", "task/demo-task-done", "task/demo-task-failed"]]
+
+
+def test_where_else_finds_the_message():
+    """The words of each message find at least the message, wherever it is shown."""
+    browser = visit("/ui/#/demo/boxes")
+    browser.wait("return document.querySelectorAll('.row').length > 3")
+    links = set()
+    for address in DEMO_PAGES:
+        found, without = links_elsewhere(browser, address)
+        links |= set(found)
+        assert len(found) > len(without) // 2, (address, without)
+    assert len(links) > 60, len(links)
+    lost = []
+    for address in sorted(links):
+        browser.run("document.querySelector('main').replaceChildren(); location.hash = arguments[0]", address)
+        ready = "document.querySelector('[data-itself]') || document.querySelector('main [data-part=hits] .notice')"
+        browser.wait(f"const more = document.querySelector('[data-part=hits] button.wide:enabled'); if ({ready}) return true;"
+                     "more?.click(); return false")
+        words = browser.texts("h1")[0].removeprefix("Where else: ").split()
+        if not browser.texts("[data-itself] .badge") or not 0 < len(words) <= 10:
+            lost.append((address, browser.texts("h1")))
+    assert not lost, lost
+    no_complaints(browser)
+
+
+def test_nowhere_else():
+    put_work()
+    alone = {"type": "user", "content": [{"type": "text", "text": "Quokkas\nset the \"zymurgy\" C:\\new\\table 备份每天都失败了吗 today."}]}
+    mark = {"type": "assistant", "content": "", "toolCalls": [{"id": "c", "name": "look", "params": {}}]}
+    answer = server().post("/projects/demo/sessions/alone/entries", {"create": {"dialect": "plain"}, "entries": [
+        {"id": "one", **alone}, {"id": "two", **mark}]})
+    assert answer.status == 200, answer
+    await_hit("zymurgy")
+    browser = visit("/ui/#/demo/search?of=one&in=alone")
+    browser.await_text("Nowhere else")
+    assert browser.texts("[data-itself] .badge") == ["this message"]
+    assert browser.run("return document.title").startswith("Where else: Quokkas set the zymurgy 备份每天都失败了 today")
+    browser = visit("/ui/#/demo/search?of=two&in=alone")
+    browser.await_text("It has no text")
+    browser = visit("/ui/#/demo/search?q=demo-nothing-7")
+    browser.await_text("Nothing found")
+    links = browser.run("return [...document.querySelectorAll('[data-part=ids] a')].map((one) => one.hash)")
+    assert links == [f"#/demo/{view}/demo-nothing-7" for view in ("card", "session", "box", "task")], links
+    browser = visit("/ui/#/demo/search?q=demo+nothing")
+    browser.await_text("Nothing found")
+    assert browser.texts("[data-part=ids]") == []
+    no_complaints(browser)
+
+
+def await_hit(words):
+    """Waits until the server has indexed a text with these words."""
+    deadline = time.monotonic() + cardbox_test.WAIT_S
+    while not server().get(f"/projects/demo/search?q={quoted(words)}").json()["hits"]:
+        assert time.monotonic() < deadline, words
+        time.sleep(0.1)
 
 
 def check_inert_texts(browser):

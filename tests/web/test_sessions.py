@@ -175,7 +175,7 @@ def test_turns():
     assert marked(browser) == "u7" and in_sight(browser, ".entry[aria-current]")
     assert browser.texts(".turn-links [aria-current]") == ["7"]
     elsewhere = browser.run("return document.querySelector('.entry[aria-current] [data-do=elsewhere]').hash")
-    assert elsewhere == "#/demo/search?q=This+is+question+7+And+more", elsewhere
+    assert elsewhere == "#/demo/search?of=u7&in=turns", elsewhere
     browser.click(".entry[aria-current] [data-do=retry]")
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     browser.click("[data-do=confirm]")

@@ -330,7 +330,7 @@ def test_a_long_task():
     browser = visit("task/long?at=long-42")  # as a hit of a search leads here
     browser.wait("return document.activeElement.dataset.turn === '43'")
     link = browser.run("return document.querySelector(\"[data-message='long-42'] [data-do=elsewhere]\").hash")
-    assert link == "#/demo/search?q=I+count+42", link
+    assert link == "#/demo/search?of=long-42", link
     no_complaints(browser)
 
 
