@@ -2,6 +2,7 @@
 // searched. They come from what is stored: a text that is shown may be shortened, escaped or decorated.
 import { el } from './dom.js';
 import { isObject } from './content.js';
+import { write } from './json.js';
 import { link } from './place.js';
 
 const WORDS = 10; // that are looked for: enough words to find the text again
@@ -16,7 +17,9 @@ const DEEPEST = 32;
 const OWN = ['content', 'text', 'command', 'summary', 'output', 'result', 'data', 'errorMessage', 'tool_calls', 'toolCalls'];
 // Members whose values are labels, ids or made by a program, wherever they are.
 const LABELS = new Set(['__type__', 'type', 'role', 'id', 'status', 'after_execution', 'content_type', 'mimeType', 'media_type',
-  'checksum', 'etag', 'signature', 'thinkingSignature', 'textSignature', 'thoughtSignature', 'tool_call_id', 'toolCallId', 'tool_use_id', 'call_id']);
+  'checksum', 'etag', 'signature', 'thinkingSignature', 'textSignature', 'thoughtSignature', 'tool_call_id', 'toolCallId', 'tool_use_id', 'call_id', 'parentId', 'timestamp']);
+// Names of members that the search leaves out, or that many texts have.
+const UNNAMED = new Set([...OWN, 'arguments', 'function', 'input', 'message', 'name', 'params', 'thinking']);
 // The name of a tool is looked for only together with other words.
 const NAMES = new Set(['name', 'tool_name', 'toolName']);
 
@@ -26,6 +29,9 @@ const EDGES = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}]+$/gu;
 const CJK = new RegExp(`(?:(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Bopo}\\p{sc=Yiii}\\p{sc=Tang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]){1,${LONGEST_CJK}}`, 'u');
 const DATA = /^(?:data:[^,]{0,250},)?[A-Za-z0-9+/=_-]{257,}$/;
 const SENTENCE = /^.*?(?:[.!?…](?=\s)|[。！？]|\n)/su;
+
+// A number that JavaScript would change is an object of json.js.
+const isNumber = (value) => typeof value === 'number' || (isObject(value) && Object.keys(value).length === 1 && /^-?\d/.test(write(value)));
 
 /** The object or array that the JSON in `arguments` is, else the string. */
 function parsed(text) {
@@ -37,9 +43,10 @@ function parsed(text) {
   }
 }
 
-/** Appends the strings of a value that are text to `found`, in their order: {text, isName}. */
+/** Appends the texts of a value to `found.strings` in their order, as {text, isName}, and its numbers with their names
+ * to `found.numbers`. */
 function collect(value, found, name = '', depth = 0) {
-  if (LABELS.has(name) || depth > DEEPEST || found.size > SEARCHABLE) return;
+  if (LABELS.has(name) || value === undefined || depth > DEEPEST || found.size > SEARCHABLE) return;
   if (typeof value === 'string') {
     const inner = name === 'arguments' ? parsed(value) : value;
     if (typeof inner !== 'string') return collect(inner, found, '', depth + 1);
@@ -47,6 +54,8 @@ function collect(value, found, name = '', depth = 0) {
     if (/\p{L}/u.test(value) && !DATA.test(value)) found.strings.push({ text: value, isName: NAMES.has(name) });
   } else if (Array.isArray(value)) {
     for (const one of value) collect(one, found, '', depth + 1);
+  } else if (isNumber(value)) {
+    found.numbers.push(UNNAMED.has(name) ? '' : name, write(value));
   } else if (isObject(value)) {
     for (const [key, one] of Object.entries(value)) collect(one, found, key, depth + 1);
   }
@@ -68,12 +77,12 @@ function firstWords(text) {
 /** The first words of the own text of a card, an entry or a message of a model, as a search for them. '': it has none. */
 export function queryOf(thing) {
   const said = isObject(thing.message) ? thing.message : thing;
-  const found = { strings: [], size: 0 };
+  const found = { strings: [], numbers: [], size: 0 };
   for (const name of OWN) collect(said[name], found, name);
   const texts = found.strings.filter(({ isName }) => !isName).map(({ text }) => firstWords(text));
   const isCjk = (words) => words.some((word) => CJK.test(word));
   const words = texts.find((one) => one.length >= FEW || isCjk(one)) ??
-    (texts.flat().length > 0 ? found.strings.flatMap(({ text }) => firstWords(text)) : []);
+    (texts.flat().length > 0 ? found.strings.map(({ text }) => text) : found.numbers).flatMap(firstWords);
   return [...new Set(words)].slice(0, WORDS).join(' ');
 }
 

@@ -45,7 +45,7 @@ async function wordsOf(of, session, api) {
 
 const OBJECTS = ['card', 'session', 'box', 'task'];
 
-/** Tells what the search looks for. Ids are not looked for: a query that may be one leads to what may have it. */
+/** The words that stand for no hits. A query that may be an id also leads to what may have this id: ids are not searched. */
 function nothingFound(q, here) {
   return notice('Nothing found',
     'All words must occur: whole words, or parts of identifiers such as user in getUserName. Text is found a moment after it was written.',

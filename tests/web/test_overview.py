@@ -13,6 +13,7 @@ import cardbox_test
 import client_test
 from browser import no_complaints
 from cardbox_test import Postgres, once
+from demo import put_demo
 from web_data import ESCAPE, HOSTILE, dsn, put_session, server, visit
 
 
@@ -192,16 +193,24 @@ def links_elsewhere(browser, address):
 
 
 DEMO_BOXES = [f"01970000-0000-7000-8000-00000000000{n}" for n in range(1, 7)]
-DEMO_PAGES = [f"#/demo/{page}" for page in [
+DEMO_PAGES = [f"#/shop/{page}" for page in [
     *(f"box/{box}" for box in DEMO_BOXES), *(f"context/{box}" for box in DEMO_BOXES),
     *(f"context/{DEMO_BOXES[0]}?format={name}" for name in ("anthropic", "entries")),
     *(f"{view}/{session}" for view in ("session", "session-context") for session in ("demo-session", "demo-session-plain")),
     "session-context/demo-session?format=anthropic", "task/demo-task-done", "task/demo-task-failed"]]
 
 
+def put_in_shop(ability, value):
+    answer = server().post(f"/projects/shop/abilities/{ability}", value)
+    assert answer.status == 200, (ability, answer)
+
+
 def test_where_else_finds_the_message():
     """The words of each message find at least the message, wherever it is shown."""
-    browser = visit("/ui/#/demo/boxes")
+    put_demo(put_in_shop)
+    put_in_shop("card:add", {"card_id": "last", "content": "zygote"})
+    await_hit("shop", "zygote")  # all before it is indexed too
+    browser = visit("/ui/#/shop/boxes")
     browser.wait("return document.querySelectorAll('.row').length > 3")
     links = set()
     for address in DEMO_PAGES:
@@ -216,7 +225,7 @@ def test_where_else_finds_the_message():
         browser.wait(f"const more = document.querySelector('[data-part=hits] button.wide:enabled'); if ({ready}) return true;"
                      "more?.click(); return false")
         words = browser.texts("h1")[0].removeprefix("Where else: ").split()
-        if not browser.texts("[data-itself] .badge") or not 0 < len(words) <= 10:
+        if browser.texts("[data-itself] .badge") != ["this message"] or not 0 < len(words) <= 10:
             lost.append((address, browser.texts("h1")))
     assert not lost, lost
     no_complaints(browser)
@@ -229,7 +238,7 @@ def test_nowhere_else():
     answer = server().post("/projects/demo/sessions/alone/entries", {"create": {"dialect": "plain"}, "entries": [
         {"id": "one", **alone}, {"id": "two", **mark}]})
     assert answer.status == 200, answer
-    await_hit("zymurgy")
+    await_hit("demo", "zymurgy")
     browser = visit("/ui/#/demo/search?of=one&in=alone")
     browser.await_text("Nowhere else")
     assert browser.texts("[data-itself] .badge") == ["this message"]
@@ -246,10 +255,10 @@ def test_nowhere_else():
     no_complaints(browser)
 
 
-def await_hit(words):
+def await_hit(project, words):
     """Waits until the server has indexed a text with these words."""
     deadline = time.monotonic() + cardbox_test.WAIT_S
-    while not server().get(f"/projects/demo/search?q={quoted(words)}").json()["hits"]:
+    while not server().get(f"/projects/{project}/search?q={quoted(words)}").json()["hits"]:
         assert time.monotonic() < deadline, words
         time.sleep(0.1)
 
