@@ -20,14 +20,14 @@ const labelOf = (text) => (text === null ? INSTEAD : EDITED);
 
 // --- what comes next ---
 
-/** Says in the dialog what happens after a retry. */
+/** Returns the sentence of a dialog about what happens after a retry. */
 const willBe = (kind, more = '') => el('p', { class: 'faint', 'data-fact': 'next' },
   `CardBox calls no model${more}: your agent reads what a model gets of the new ${kind}, and appends the answer.`);
 
 /** The address of the box or the session that a retry has made; `at` is its last message. */
 const made = (here, view, id, at, isRetry) => ({ project: here.project, view, id, query: { at, made: isRetry ? 'retry' : undefined } });
 
-/** Says on the page of a new box or session what happens after the retry. Returns null for other pages. */
+/** Returns the same for the page of a new box or session; null for other pages. */
 export function nextStep({ project, view, id, query }) {
   if (query.made !== 'retry') return null;
   return el('p', { class: 'facts', role: 'status', 'data-fact': 'next' }, 'CardBox calls no model: your agent reads ',
@@ -57,7 +57,7 @@ async function textOf(node, api, here) {
   }
 }
 
-/** Says what a fork of the session gets. `old`: the text of the message that is replaced, as textOf returns it. */
+/** Returns words for what a fork of the session gets. `old`: the text of the message that is replaced, as textOf returns it. */
 function entriesOfFork({ entry_id: id }, isAfter, old) {
   if (isAfter) return ['the entries up to ', shortId(id), THEN_YOURS];
   return ['the entries before ', shortId(id), old === null ? ', and then your message. Without one, it gets that message as it is' : THEN_EDITED];
@@ -93,7 +93,7 @@ export async function askToForkSession(node, { isRetry = false, replaces = false
 
 // --- boxes ---
 
-/** Says what a fork of the box gets. */
+/** Returns words for what a fork of the box gets. */
 function contentsOfFork(box, what, replaced) {
   const of = [' of the box ', shortId(box)];
   if (replaced === null) return [what, of, THEN_YOURS];

@@ -248,7 +248,7 @@ def check_program(language):
     if language == "curl":
         subprocess.run(["sh", "-c", browser.run("return document.querySelector('main pre').textContent")], check=True,
                        capture_output=True, timeout=cardbox_test.WAIT_S)
-        browser.run("document.querySelector('#parts [aria-current]').click()")
+        browser = visit(f"/ui/#/{quoted(project)}")
         browser.wait("return document.querySelector('[data-box] .whole')?.innerText === 'Hello, CardBox.'")
     no_complaints(browser)
 
