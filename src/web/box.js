@@ -277,7 +277,7 @@ class BoxPage {
   /** With a user's message, a retry: another message may replace it. */
   forkButtonOf(place, card) {
     const isRetry = roleOf(card) === 'user';
-    const upTo = (length) => ({ body: { at_length: length }, what: `the first ${count(length, 'card')}` });
+    const upTo = (length) => ({ body: { at_length: length }, what: length === 1 ? 'the first card' : `the first ${count(length, 'card')}` });
     const replaced = { ...upTo(place), text: plainText(card), isFirst: place === 0 };
     return el('button', {
       type: 'button', class: 'quiet', 'data-do': isRetry ? 'retry' : 'fork-card',

@@ -12,7 +12,7 @@ import { link } from './place.js';
 const AFTER = 'A message after it (optional)';
 const INSTEAD = 'Another message instead of this one (optional)';
 const EDITED = 'The message';
-const THEN_EDITED = ', and then the message below, which you can change';
+const BELOW = 'the message below, which you can change';
 const THEN_YOURS = ', and then your message, if you write one';
 
 /** The label of the text that replaces `text`; null: that is no plain text. */
@@ -60,7 +60,7 @@ async function textOf(node, api, here) {
 /** Returns words for what a fork of the session gets. `old`: the text of the message that is replaced, as textOf returns it. */
 function entriesOfFork({ entry_id: id }, isAfter, old) {
   if (isAfter) return ['the entries up to ', shortId(id), THEN_YOURS];
-  return ['the entries before ', shortId(id), old === null ? ', and then your message. Without one, it gets that message as it is' : THEN_EDITED];
+  return ['the entries before ', shortId(id), ', and then ', old === null ? 'your message. Without one, it gets that message as it is' : BELOW];
 }
 
 /** Asks for a message, and forks the session up to the entry `node`. If `replaces`, the message replaces the entry. */
@@ -97,8 +97,8 @@ export async function askToForkSession(node, { isRetry = false, replaces = false
 function contentsOfFork(box, what, replaced) {
   const of = [' of the box ', shortId(box)];
   if (replaced === null) return [what, of, THEN_YOURS];
-  const begin = replaced.isFirst ? 'no earlier card' : replaced.what;
-  return replaced.text === null ? [begin, of, `, and then your message. Without one, it gets ${what}`] : [begin, of, THEN_EDITED];
+  const before = replaced.isFirst ? 'only ' : [replaced.what, of, ', and then '];
+  return [before, replaced.text === null ? ['your message. Without one, it gets ', what, of] : BELOW];
 }
 
 /** Asks for a message, and forks the box. `body` is that of the fork, and `what` is what the fork begins with, in words.
