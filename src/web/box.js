@@ -1,7 +1,7 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from. One sees what the agent saw at each turn, and forks there.
 import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
-import { agentTurnOf, cardItem, cardText, missingItem, pairing, roleOf } from './card.js';
+import { agentTurnOf, cardItem, cardText, missingItem, pairing, plainText, roleOf } from './card.js';
 import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
 import { ask } from './dialog.js';
@@ -9,7 +9,7 @@ import { History } from './history.js';
 import { pageKeys } from './keys.js';
 import { Message, messageCard } from './message.js';
 import { link, place, pushAddress, replaceAddress, setTitle } from './place.js';
-import { askToForkBox } from './retry.js';
+import { askToForkBox, nextStep } from './retry.js';
 import { Timeline } from './timeline.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
@@ -47,7 +47,7 @@ class BoxPage {
       show: (position, isJump) => this.show(position, isJump), refresh: () => this.refresh(), buttons: this.makeButtons(),
     });
     fill(this.main, el('header', { class: 'box-head' },
-      el('h1', {}, el('span', { class: 'faint' }, 'Box '), this.title), this.facts),
+      el('h1', {}, el('span', { class: 'faint' }, 'Box '), this.title), this.facts, nextStep(this.here)),
     this.timeline.node, this.commands, this.list);
     pageKeys({
       ArrowLeft: ['one version back', () => this.timeline.step(-1)],
@@ -277,11 +277,12 @@ class BoxPage {
   /** With a user's message, a retry: another message may replace it. */
   forkButtonOf(place, card) {
     const isRetry = roleOf(card) === 'user';
+    const upTo = (length) => ({ body: { at_length: length }, what: length === 1 ? 'the first card' : `the first ${count(length, 'card')}` });
+    const replaced = { ...upTo(place), text: plainText(card), isFirst: place === 0 };
     return el('button', {
       type: 'button', class: 'quiet', 'data-do': isRetry ? 'retry' : 'fork-card',
       title: isRetry ? 'a new box up to this message, also with another message instead' : 'a new box that ends with this card',
-      onclick: () => this.fork({ isRetry, body: { at_length: place + 1 }, what: `the first ${count(place + 1, 'card')}`,
-        before: isRetry ? { at_length: place } : null }),
+      onclick: () => this.fork({ ...upTo(place + 1), isRetry, replaced: isRetry ? replaced : null }),
     }, isRetry ? 'Retry' : 'Fork here');
   }
 

@@ -30,6 +30,13 @@ export function cardText(card) {
   return firstText(of, 0) ?? (isObject(of) || Array.isArray(of) || of === '' || of === null ? '' : write(of));
 }
 
+/** The whole text of a card that has nothing but a text; else null. */
+export function plainText({ content: of, content_class: kind, tool_calls: called }) {
+  const text = kind === 'TextContent' ? of?.text : of;
+  const isAlone = !Array.isArray(called) || called.length === 0;
+  return isAlone && typeof text === 'string' && text.trim() ? text : null;
+}
+
 const DEEPEST = 8;
 
 /** The first text with a word in a value; null if there is none near its top. */

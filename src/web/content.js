@@ -126,6 +126,13 @@ export function entryText(line) {
     .find((text) => typeof text === 'string' && text.trim()) ?? '';
 }
 
+/** The whole text of a session's entry that has nothing but a text; else null. */
+export function plainEntryText(line) {
+  const { content: said } = isObject(line.message) ? line.message : line;
+  const [first, ...rest] = Array.isArray(said) ? said : [{ type: 'text', text: said }];
+  return rest.length === 0 && first?.type === 'text' && typeof first.text === 'string' && first.text.trim() ? first.text : null;
+}
+
 function makerOf({ content_class: kind }) {
   return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;
 }

@@ -47,17 +47,20 @@ export async function listBoxes(main, api, here) {
 const FILTERS = [
   ['type', 'Type', 'tool.result'], ['role', 'Role', 'assistant'], ['step_id', 'Step', ''],
   ['trace_id', 'Trace', ''], ['agent_turn_id', 'Agent turn', ''], ['tool_call_id', 'Tool call', ''],
-  ['created_after', 'Created after', '2025-05-24T08:00:00Z'], ['created_before', 'Created before', ''],
+  ['created_after', 'Created after', '2025-05-24 or 2025-05-24T08:00:00Z'], ['created_before', 'Created before', ''],
 ];
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** Fields for filters [name, label, example]. */
 export const filterFields = (filters, query) => filters.map(([name, label, example]) => el('label', {}, label, el('input', {
   name, value: query[name] ?? '', placeholder: example, autocomplete: 'off', spellcheck: 'false',
 })));
 
-/** The values of the fields, as members of a query. */
-export const filterValues = (filters, form) =>
-  Object.fromEntries(filters.map(([name]) => [name, form.elements[name].value.trim()]));
+/** The values of the fields, as members of a query. A time that is only a date is its first moment in UTC. */
+export const filterValues = (filters, form) => Object.fromEntries(filters.map(([name]) => {
+  const value = form.elements[name].value.trim();
+  return [name, name.startsWith('created_') && DAY.test(value) ? `${value}T00:00:00Z` : value];
+}));
 
 function filterForm(here) {
   const [key, value] = Object.entries(here.query).find(([name]) => name.startsWith('meta.')) ?? ['', ''];
@@ -87,5 +90,7 @@ export async function listCards(main, api, here) {
     return { items: data.cards, next: data.next_cursor };
   }, (card) => cardItem(card, {
     project: here.project, open: link({ ...here, query: { ...here.query, card: card.card_id } }),
-  }), () => notice('Nothing found', 'No card has all of this. Take a filter away.'));
+  }), () => (Object.keys(filters).length > 0 ? notice('Nothing found', 'No card has all of this. Take a filter away.')
+    : notice('No cards', 'None in this project so far. ', el('a', { href: link({ project: here.project }) }, 'The overview'),
+      ' shows how to write the first.')));
 }

@@ -14,11 +14,13 @@ export const messageCard = (id, role, text) =>
 export class Message {
   #sent = ''; // the role and the text of the card with this id
   #id = newCardId();
+  #atFirst;
 
-  /** `label` of the text; without `isOptional` it must not be empty. */
-  constructor(label, isOptional) {
+  /** `label` of the text; without `isOptional` it must not be empty. `text` is what the field holds at first. */
+  constructor(label, isOptional, text = '') {
     this.role = el('select', { name: 'role' }, ROLES.map((one) => el('option', {}, one)));
-    this.text = el('textarea', { name: 'text', rows: 5, required: !isOptional, autofocus: true, dir: 'auto' });
+    this.text = el('textarea', { name: 'text', rows: 5, required: !isOptional, autofocus: true, dir: 'auto' }, text);
+    this.#atFirst = this.#words;
     this.fields = el('div', { class: 'message-fields' }, el('label', {}, 'Role', this.role),
       el('label', {}, label, this.text));
   }
@@ -27,10 +29,18 @@ export class Message {
     return this.text.value.trim() === '';
   }
 
+  get isChanged() {
+    return this.#words !== this.#atFirst;
+  }
+
+  get #words() {
+    return JSON.stringify([this.role.value, this.text.value]);
+  }
+
   /** Writes the card, then appends it to the box if the box is at `version`. A second attempt
    * with the same words adds nothing that the first one has added. Returns the id of the card. */
   async append(api, box, version) {
-    const words = JSON.stringify([box, this.role.value, this.text.value]);
+    const words = box + this.#words;
     if (this.#sent !== '' && this.#sent !== words) this.#id = newCardId();
     this.#sent = words;
     await api.addCard(messageCard(this.#id, this.role.value, this.text.value));

@@ -1,6 +1,8 @@
 // overview.js: the first page of a project: how much it has, what failed, and the newest work of all
 // kinds by its first sentence. A few requests of a few rows each, whatever the project holds.
-import { cappedCount, count, el, fill, notice, untrusted } from './dom.js';
+import { cappedCount, copyButton, count, el, fill, untrusted } from './dom.js';
+import { cardItem } from './card.js';
+import { commandOf } from './curl.js';
 import { showFirstCard } from './first.js';
 import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
@@ -39,6 +41,16 @@ function newest(here, sessions, tasks, boxes) {
     .sort((a, b) => b.at - a.at).map(({ node }) => node);
 }
 
+/** The newest cards of a project that has nothing else, and the command that makes a box of the newest. */
+async function cardsOnly(api, here) {
+  const { data: { cards } } = await api.listCards({ limit: NEWEST });
+  if (cards.length === 0) return null;
+  const command = commandOf(api.address(['boxes']), { card_ids: [cards[0].card_id] });
+  return [el('section', { class: 'cards' }, cards.map((card) => cardItem(card, { project: here.project }))),
+    el('p', { class: 'how' }, 'No session, task or box uses a card so far. A box is what a model reads. To make one with the newest card:',
+      copyButton(command)), el('pre', { class: 'code', tabindex: 0 }, command)];
+}
+
 /** Shows the overview of the project at `here`. */
 export async function showOverview(main, api, here, signal) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
@@ -52,12 +64,13 @@ export async function showOverview(main, api, here, signal) {
       return;
     }
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
+    const cards = work.length === 0 ? await cardsOnly(api, here) : null;
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project))),
       tiles(here, counts, tasks, open, failed),
       section('Failed', failed.tasks.map((one) => taskRow(one, here)),
         link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),
       section('Newest work', work),
-      work.length === 0 ? notice('Cards only', 'No session, task or box uses them so far.') : null);
+      cards);
   } catch (error) {
     if (error.name === 'AbortError') return;
     fill(main, trouble(error));

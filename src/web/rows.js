@@ -63,7 +63,7 @@ export function boxRow(box, here, kind = null) {
     href: link({ project: here.project, view: 'box', id: box.box_id }), text: box.preview?.text, id: box.box_id,
     props: { 'data-box': box.box_id },
     facts: [kindMark(kind), commas(count(box.length, 'card'), box.version > 1 ? `version ${box.version}` : null,
-      box.parent_ids.length > 0 ? ['from ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,
+      box.parent_ids.length > 0 ? [box.parent_ids.length > 1 ? 'from ' : 'a fork of ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,
       when(box.updated_at), shortId(box.box_id))],
     actions: actions(box.box_id, { project: here.project, view: 'context', id: box.box_id }),
   });

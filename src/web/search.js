@@ -8,7 +8,7 @@ import { trouble } from './trouble.js';
 
 const KINDS = [['', 'All'], ['card', 'Cards'], ['entry', 'Entries of sessions'], ['message', 'Messages of tasks']];
 const FIELDS = [['role', 'Role', 'user'], ['type', 'Type', 'tool.result'], ['session_id', 'Session', ''], ['task_id', 'Task', ''],
-  ['created_after', 'After', '2025-05-24T08:00:00Z'], ['created_before', 'Before', '']];
+  ['created_after', 'After', '2025-05-24 or 2025-05-24T08:00:00Z'], ['created_before', 'Before', '']];
 
 function kindChips(here) {
   return el('div', { class: 'chips' }, KINDS.map(([kind, words]) => el('button', {

@@ -9,7 +9,7 @@ import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
 import { paged } from './lists.js';
 import { go, link, setTitle } from './place.js';
-import { askToForkSession } from './retry.js';
+import { askToForkSession, nextStep } from './retry.js';
 import { hitRow, sessionRow } from './rows.js';
 import { scrollRepeatedly } from './seen.js';
 import { when } from './time.js';
@@ -286,7 +286,7 @@ export async function showSession(main, api, here) {
     const name = nameOf(session, turns);
     setTitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? untrusted(name) : untrusted(here.id, { class: 'id' })),
-      facts(session, here), tools(here, leaves.entries.length > 1)), body);
+      facts(session, here), nextStep(here), tools(here, leaves.entries.length > 1)), body);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
     else if (q && !at) await showFound(body, api, here);

@@ -189,6 +189,30 @@ def test_retry():
     no_complaints(browser)
 
 
+def test_editing_a_message():
+    """A retry from a message has its text. Unchanged, the fork ends with the same card, else with another one."""
+    box = turns(2, "e")
+    for words, last in ((None, "e-1-user"), ("changed", None)):
+        browser = show(box)
+        await_version(browser, "Version 3 of 3")
+        browser.wait("return document.querySelector('[data-card=e-1-user] [data-do=retry]')")
+        browser.click("[data-card=e-1-user] [data-do=retry]")
+        browser.wait("return document.querySelector('dialog[open] textarea')")
+        old = browser.run("return document.querySelector('dialog textarea').value")
+        assert old == send("GET", "cards/e-1-user")["content"]["text"], old
+        assert " gets the first 2 cards of the box " in browser.texts("dialog[open] p")[0]
+        if words:
+            browser.run("document.querySelector('dialog textarea').value = ''")
+            browser.type("dialog textarea", words)
+        browser.click("[data-do=confirm]")
+        browser.await_text("your agent reads What a model gets and appends the answer to this box.")
+        made = browser.run("return document.querySelector('[data-fact=next] a').hash").split("/")[3]
+        ids = send("GET", f"boxes/{made}")["card_ids"]
+        assert len(ids) == 3 and ids[:2] == send("GET", f"boxes/{box}")["card_ids"][:2], ids
+        assert ids[-1] == last or (last is None and send("GET", f"cards/{ids[-1]}")["content"]["text"] == words), ids
+        no_complaints(browser)
+
+
 def test_sealed():
     box = turns(2, "s")
     send("POST", f"boxes/{box}/seal", {})

@@ -20,7 +20,7 @@ def test_inspector_shows_boxes():
     browser.click("#to-boxes")
     browser.wait("return document.querySelectorAll('.row').length >= 5")
     second = browser.texts("[data-box='01970000-0000-7000-8000-000000000002']")[0]
-    assert ", from 0197…00000001, " in second, second
+    assert ", a fork of 0197…00000001, " in second, second
     row = browser.texts(f"[data-box='{BOX}']")[0]
     assert row.startswith("The nightly backup of the orders database failed") and "7 cards" in row, row
     assert browser.run("return document.title") == "Boxes · demo · CardBox"

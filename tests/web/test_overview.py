@@ -173,6 +173,10 @@ def test_search():
     browser.click("[data-kind=entry]")
     browser.wait("return asked.at(-1).kind === 'entry'")
     browser.click("main summary")
+    browser.type("[name=created_after]", "2026-11-27\n")
+    browser.wait("return asked.at(-1).created_after === '2026-11-27T00:00:00Z'")
+    browser.wait("return document.querySelectorAll('[data-hit]').length === 2")
+    browser.run("document.querySelector('[name=created_after]').value = ''")
     browser.type("[name=role]", "assistant\n")
     browser.wait("return asked.at(-1).role === 'assistant'")
     assert browser.run("return asked.at(-1)") == {"q": "backup logs", "kind": "entry", "role": "assistant"}
@@ -310,6 +314,7 @@ def quoted(project):
 
 def check_program(language):
     project = f"it's \"a\" <b> \\n ü ?? {language}"  # a name that the languages write in different ways
+    visit(f"/ui/#/{quoted(project)}/cards").await_text("None in this project so far.")
     browser = visit(f"/ui/#/{quoted(project)}")
     browser.await_text("This project has nothing yet")
     browser.run("[...document.querySelectorAll('.chip')].find((one) => one.innerText === arguments[0]).click()", language)
@@ -321,6 +326,12 @@ def check_program(language):
     card = server().get(f"/projects/{quoted(project)}/cards/hello")
     assert card.status == 200 and card.json()["content"]["text"] == "Hello, CardBox.", (card, done)
     browser.await_text("1 card")  # without being asked
+    browser.wait("return document.querySelector('[data-card=hello]')?.innerText.includes('Hello, CardBox.')")
+    if language == "curl":
+        subprocess.run(["sh", "-c", browser.run("return document.querySelector('main pre').textContent")], check=True,
+                       capture_output=True, timeout=cardbox_test.WAIT_S)
+        browser = visit(f"/ui/#/{quoted(project)}")
+        browser.wait("return document.querySelector('[data-box] .whole')?.innerText === 'Hello, CardBox.'")
     no_complaints(browser)
 
 

@@ -324,10 +324,11 @@ def test_forking_a_session():
     browser.type(row + "[data-do=fork]", ENTER)
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     asked = browser.texts("dialog[open] p")[0]
-    assert "the path to b of the session tree," in asked and "the project demo " in asked, asked
+    assert "the project demo gets from the session tree the entries up to b, and then your message, if" in asked, asked
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
     made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
+    assert not browser.texts("[data-fact=next]"), "nobody waits for an answer"
     stored = server().get(f"/projects/demo/sessions/{made}").json()
     assert (stored["forked_from"], stored["entries"]) == ("tree", 2), stored
     assert not browser.run("return document.querySelector('dialog[open]')")
@@ -344,21 +345,27 @@ def test_forking_a_session():
 
 
 def test_retrying_a_turn_with_another_message():
-    """The message replaces that of the turn."""
+    """The message replaces that of the turn, whose text can be edited; the new session says what comes next."""
     put_session()
     browser = visit("/ui/#/demo/session/tree")
     fork = ".entry[data-entry='c'] [data-do=retry]"
     browser.wait("return document.querySelector(arguments[0])", fork)
     browser.type(fork, ENTER)
     browser.wait("return document.querySelector('dialog[open] textarea')")
-    browser.type("dialog[open] textarea", "another question")
+    assert browser.run("return document.querySelector('dialog textarea').value") == "another way"
+    assert "the entries before c, and then the message below" in browser.texts("dialog[open] p")[0]
+    assert browser.texts("dialog[open] [data-fact=next]")[0].startswith("CardBox calls no model: your agent reads")
+    browser.run("document.querySelector('dialog textarea').value = 'another question'")
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
     browser.await_text("another question")
+    browser.await_text("your agent reads What a model gets and appends the answer to this session.")
     made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
     messages = server().get(f"/projects/demo/sessions/{made}/context?format=openai").json()["messages"]
     replaced = server().get("/projects/demo/sessions/tree/context?format=openai&leaf=c").json()["messages"]
     assert messages == [*replaced[:-1], {"role": "user", "content": "another question"}], messages
+    browser.click("[data-fact=next] a")
+    browser.wait("return [...document.querySelectorAll('[data-message]')].at(-1)?.innerText.includes('another question')")
     no_complaints(browser)
 
 

@@ -253,8 +253,10 @@ def test_turns():
     browser.run("history.go(-2)")
     browser.wait("return document.activeElement.dataset.turn === '2'")
     browser.click("[data-turn='2'] [data-do=retry]")
+    assert "no worker continues the session: your agent reads" in browser.texts("dialog [data-fact=next]")[0]
     browser.click("dialog [data-do=confirm]")
     browser.await_text("Retry of turn 2: Why did it fail?")
+    browser.await_text("your agent reads What a model gets and appends the answer to this session.")
     session = browser.run("return location.hash").split("/")[-1].split("?")[0]
     got = server().get(f"/projects/demo/sessions/{session}/context?format=openai").json()["messages"]
     assert [one["role"] for one in got] == ["user", "system", "user", "assistant", "tool"], got

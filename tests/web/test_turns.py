@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """From the first page of a project, at most three clicks show turn 7 of a box, a session or a task. From there, at most
-three clicks retry with another message and show it. Typing is no click."""
+three clicks retry with another message, show it, and say what comes next. Typing is no click."""
 
 import json
 import os
@@ -121,6 +121,7 @@ class Clicks:
 
     def type(self, text):
         self.browser.wait("return document.querySelector('dialog[open] textarea')")
+        self.browser.run("document.querySelector('dialog[open] textarea').value = ''")
         self.browser.type("dialog[open] textarea", text)
 
     def sees(self, *texts):
@@ -140,6 +141,8 @@ class Clicks:
         self.click("dialog[open] [data-do=confirm]")
         self.browser.wait("return !document.querySelector('dialog[open]') && location.hash !== arguments[0]", before)
         self.sees(text)
+        said = self.browser.texts("header [data-fact=next]")
+        assert len(said) == 1 and said[0].startswith("CardBox calls no model: your agent reads What a model gets"), said
 
 
 def in_box(width):
