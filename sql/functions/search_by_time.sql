@@ -59,7 +59,12 @@ BEGIN
         before_time := begin_time;
         before_n := max_n;
     END LOOP;
-    RETURN QUERY SELECT s.* FROM cardbox.search_in_rest(tenant, search_by_time.terms, after_time, before_time,
-                                                        before_n, page_size - hits) AS s;
+    IF created_after IS NULL THEN
+        RETURN QUERY SELECT s.* FROM cardbox.search_in_rest(tenant, search_by_time.terms, before_time, before_n,
+                                                            page_size - hits) AS s;
+    ELSE
+        RETURN QUERY SELECT s.* FROM cardbox.search_in_period(tenant, search_by_time.terms, after_time, before_time,
+                                                              before_n, page_size - hits) AS s;
+    END IF;
 END
 $$;

@@ -4,7 +4,7 @@
 -- finds hardly any documents of other tenants.
 -- The documents are sorted before the join, so that the contents of older ones are not read when the page is full.
 CREATE OR REPLACE FUNCTION cardbox.search_in_rest(
-    tenant text, terms bigint[], after_time timestamptz, before_time timestamptz, before_n bigint, page_size bigint)
+    tenant text, terms bigint[], before_time timestamptz, before_n bigint, page_size bigint)
 RETURNS TABLE (kind text, id text, session_id text, task_id text, created_at timestamptz, n bigint, type text,
                role text, content json, tool_calls json)
 LANGUAGE sql STABLE
@@ -13,7 +13,6 @@ AS $$
       FROM (SELECT x.* FROM cardbox.search_documents x
              WHERE x.tenant_id || '' = tenant AND x.terms @> search_in_rest.terms
                AND (x.created_at, x.n) < (before_time, before_n)
-               AND (x.created_at, x.n) > (after_time, 9223372036854775807)
              ORDER BY x.created_at DESC, x.n DESC) AS d
      CROSS JOIN LATERAL cardbox.search_item(tenant, d.session_id, d.id, '{live}', d.created_at) AS c
      ORDER BY d.created_at DESC, d.n DESC LIMIT page_size
