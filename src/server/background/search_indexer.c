@@ -13,7 +13,7 @@
 
 enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
-    PAUSE_FACTOR = 2,  /* pause / duration of the batch, while the queue grows */
+    PAUSE_FACTOR = 4,  /* pause / duration of the batch, while rows are added */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
     RETRY_MOST_MS = 60000,
@@ -27,7 +27,8 @@ struct search_indexer_thread {
     unsigned failures;  /* since the last success */
     int64_t backlog_ms; /* when the queue is counted next; 0: before the next batch */
     int64_t waiting;    /* rows in the queue when it was last counted */
-    bool is_growing;    /* the last count was higher than the one before */
+    int64_t indexed;    /* since then */
+    bool are_added;     /* between the last two counts, rows were added */
 };
 
 static void warn_failed(const search_indexer_thread *s, const cardbox_error *err)
@@ -39,14 +40,6 @@ static void warn_failed(const search_indexer_thread *s, const cardbox_error *err
                  failure_message(why, err));
 }
 
-/* The first count of a queue can't be compared. A count at its limit can't be either. */
-static bool is_growing(const search_indexer_thread *s, int64_t waiting)
-{
-    if (waiting == SEARCH_BACKLOG_MAX && s->waiting == waiting)
-        return s->is_growing;
-    return s->waiting > 0 && waiting > s->waiting;
-}
-
 static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *backlog,
                                     cardbox_error *err)
 {
@@ -54,8 +47,9 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
     cardbox_status status = search_backlog_get(backlog, s->base.db, err);
     s->backlog_ms = clock_ms() + BACKLOG_MS;
     if (status == CARDBOX_OK) {
-        s->is_growing = is_growing(s, backlog->waiting);
+        s->are_added = backlog->waiting + s->indexed > s->waiting;
         s->waiting = backlog->waiting;
+        s->indexed = 0;
         atomic_store(&metrics->waiting, backlog->waiting);
         atomic_store(&metrics->oldest_micros, backlog->oldest_micros);
     }
@@ -68,9 +62,15 @@ static int64_t fail(search_indexer_thread *s, const cardbox_error *err)
     return clock_backoff_ms(s->failures++, RETRY_MS, RETRY_MOST_MS);
 }
 
-/* Indexes a batch. Returns the pause before the next one. While documents are written faster than
- * they are indexed, the thread pauses longer than it works, so that writers keep most of the
- * database's time. */
+/* Returns the pause after a batch. While documents are written, the thread pauses longer than it
+ * works, so that writers keep most of the database's time; but not if the queue is very long. */
+static int64_t pause_after(const search_indexer_thread *s, int64_t work_ms)
+{
+    bool must_pause = s->are_added && s->waiting < SEARCH_BACKLOG_MAX;
+    return must_pause ? PAUSE_FACTOR * work_ms : 0;
+}
+
+/* Indexes a batch. Returns the pause before the next one. */
 static int64_t index_batch(search_indexer_thread *s)
 {
     search_batch batch;
@@ -86,11 +86,12 @@ static int64_t index_batch(search_indexer_thread *s)
     if (search_index_batch(&batch, &s->state, s->base.db, &err) != CARDBOX_OK)
         return fail(s, &err);
     s->failures = 0;
+    s->indexed += batch.rows;
     if (batch.skipped)
         log_warn("search_skipped", "project=%s id=%s reason=\"the document can't be indexed\"",
                  log_quoted(slice_of(batch.tenant)), log_quoted(slice_of(batch.id)));
     if (batch.rows > 0)
-        return s->is_growing ? PAUSE_FACTOR * (clock_ms() - began_ms) : 0;
+        return pause_after(s, clock_ms() - began_ms);
     return count_backlog(s, &backlog, &err) == CARDBOX_OK ? PERIODIC_UNTIL_WOKEN : fail(s, &err);
 }
 
