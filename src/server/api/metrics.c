@@ -233,7 +233,7 @@ static double search_waiting(const metric_source *of)
 static double search_oldest(const metric_source *of)
 {
     int64_t queued = atomic_load(&of->server->search.oldest_micros);
-    double age = (double)(clock_wall_micros() - queued) / US_PER_S;
+    double age = ((double)clock_wall_micros() - (double)queued) / US_PER_S;
     return queued == 0 || age < 0 ? 0 : age;
 }
 
