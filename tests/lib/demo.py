@@ -11,7 +11,7 @@ DEMO = os.path.join(cardbox_test.ROOT, "src", "cli", "dev", "demo.ndjson")
 
 
 def put_demo(invoke):
-    """Calls invoke(ability, input) for each step of the demo, of which src/cli/dev/demo.c describes the times."""
+    """Calls invoke(ability, input) for each step of the demo. src/cli/dev/demo.c describes the times in it."""
     begin = time.time() - 3600
 
     def when(found):
