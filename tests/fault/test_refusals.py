@@ -131,12 +131,14 @@ def test_an_export_without_rights():
     """A transfer asks the same of the database as the connections of a loop."""
     postgres = Postgres()
     dsn = postgres.database()
-    server = Server(dsn)
+    server = Server(dsn, "--loops", "1")
     assert add(server, "a").status == 200 and server.get("/projects/p/export").status == 200
     postgres.psql(dsn, "REVOKE SELECT ON cardbox.cards FROM cardbox_service")
     answer = server.get("/projects/p/export")
     assert answer.status == 503 and "cardbox_service" in answer.json()["detail"]["hint"], answer
-    postgres.psql(dsn, "GRANT SELECT ON cardbox.cards TO cardbox_service; REVOKE SELECT ON cardbox.sessions FROM cardbox_service")
+    postgres.psql(dsn, "GRANT SELECT ON cardbox.cards TO cardbox_service")
+    server.await_ready()
+    postgres.psql(dsn, "REVOKE SELECT ON cardbox.sessions FROM cardbox_service")
     answer = server.get("/projects/p/export")
     assert answer.status == 500, answer
     assert "event=statement_failed sqlstate=42501 statement=cardbox_" in server.log(), server.log()
