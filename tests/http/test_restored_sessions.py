@@ -84,7 +84,7 @@ def broken_off(project):
     running = Import(project, exported())
     running.end(breaks_off=True)
     await_(lambda: psql(as_role(dsn(), "postgres"), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                        " AND application_name = 'cardboxd transfer' AND state <> 'idle'").strip() == "0")
+                        " AND application_name = 'cardboxd transfer'").strip() == "0")
 
 
 def check_whole(project):
