@@ -13,7 +13,7 @@
 
 enum {
     BACKLOG_MS = 2000, /* time between counts of the queue while it is not empty */
-    PAUSE_FACTOR = 4,  /* pause / duration of the batch, while rows are added */
+    PAUSE_FACTOR = 8,  /* pause / duration of the batch, while rows are added */
     TIMEOUT_MS = 15000,
     RETRY_MS = 1000,
     RETRY_MOST_MS = 60000,
@@ -45,7 +45,7 @@ static cardbox_status count_backlog(search_indexer_thread *s, search_backlog *ba
 {
     search_metrics *metrics = &s->base.server->search;
     cardbox_status status = search_backlog_get(backlog, s->base.db, err);
-    s->backlog_ms = clock_ms() + BACKLOG_MS;
+    s->backlog_ms = backlog->waiting == 0 ? 0 : clock_ms() + BACKLOG_MS;
     if (status == CARDBOX_OK) {
         s->are_added = backlog->waiting + s->indexed > s->waiting;
         s->waiting = backlog->waiting;
@@ -78,10 +78,8 @@ static int64_t index_batch(search_indexer_thread *s)
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (clock_ms() >= s->backlog_ms && count_backlog(s, &backlog, &err) != CARDBOX_OK)
         return fail(s, &err);
-    if (backlog.waiting == 0) {
-        s->backlog_ms = 0;
+    if (backlog.waiting == 0)
         return PERIODIC_UNTIL_WOKEN;
-    }
     int64_t began_ms = clock_ms();
     if (search_index_batch(&batch, &s->state, s->base.db, &err) != CARDBOX_OK)
         return fail(s, &err);
