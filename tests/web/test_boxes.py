@@ -126,15 +126,16 @@ def test_forking():
     browser = visit(box(BOX, version=3))
     await_version(browser, "Version 3 of 5")
     browser.run("window.asked = []; const ask = fetch; window.fetch = async (url, how) => {"
-                "asked.push(how.headers['Cardbox-Lsn']); const answer = await ask(url, how);"
-                "const place = answer.headers.get('Cardbox-Lsn');"
-                "if (place) [window.place, window.asked] = [place, []]; return answer; }")
+                "const one = [how.headers['Cardbox-Lsn'], null]; asked.push(one); const answer = await ask(url, how);"
+                "one[1] = answer.headers.get('Cardbox-Lsn');"
+                "if (one[1] && !window.fork) [window.fork, window.asked] = [one, []]; return answer; }")
     browser.click("[data-do=fork]")
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     browser.click("[data-do=confirm]")
     await_version(browser, "Version 1 of 1 (now): forked with 5 cards")
-    place, asked = browser.run("return [place, asked]")  # asked: since the fork was answered
-    assert asked and all(given == place for given in asked), asked  # a standby must be as far
+    (before, place), reads = browser.run("return [fork, asked]")  # the reads that began after it was answered
+    assert before is None and place and reads, reads
+    assert all(given == place and there is None for given, there in reads), reads  # a standby must be as far
     assert browser.run("return document.querySelector('.facts a bdi').title") == BOX
     made = browser.run("return location.hash").rsplit("/", 1)[1]
     assert made != BOX
