@@ -8,6 +8,8 @@
 --            cards. If none is written, the other outcomes are those that the cards would have had. False: each card
 --            succeeds or fails on its own, and a locked card has the outcome 7.
 --
+-- The programs of CardBox check the ids, so the function checks them only for a worker's role.
+--
 -- Cards are written in a fixed order, so that batches do not deadlock with each other. For each tenant, tool results
 -- are written last, in the order of the tool calls that they answer.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
@@ -24,21 +26,26 @@ DECLARE
     others   text[];
     ords     bigint[];
     made     timestamptz;
+    is_new   boolean;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(tenants);
+        PERFORM cardbox.check_card_keys(tenants, card_ids, tool_call_ids);
     END IF;
     IF '{infinity,-infinity}' && (created || expires || deleted) THEN
         RAISE EXCEPTION 'a time must be finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF cardinality(card_ids) = 1 THEN -- a shorter path for a single new card, the usual case
+    is_new := cardinality(card_ids) = 1;
+    IF is_new AND whole IS NOT TRUE THEN -- the INSERT below would wait for a transaction that changes a stored card
+        is_new := NOT EXISTS (SELECT FROM cardbox.cards c
+                               WHERE c.tenant_id = tenants[1] AND c.card_id = card_ids[1]);
+    END IF;
+    IF is_new THEN -- a shorter path for a single new card, the usual case
         made := coalesce(created[1], clock_timestamp());
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, tool_call_id, ttl_seconds, expires_at,
                                    deleted_at, metadata, created_at, sealed)
         SELECT tenants[1], card_ids[1], contents[1], write_cards.tool_calls[1], tool_call_ids[1], ttls[1],
                coalesce(expires[1], made + make_interval(secs => ttls[1])), deleted[1], metadatas[1], made, seals[1]
-         WHERE whole OR NOT EXISTS (SELECT FROM cardbox.cards c
-                                     WHERE c.tenant_id = tenants[1] AND c.card_id = card_ids[1])
         ON CONFLICT DO NOTHING;
         IF FOUND THEN
             ord := 1;

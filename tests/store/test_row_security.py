@@ -157,6 +157,25 @@ def test_boxes_keep_their_shape():
             assert "violates check constraint" in refused.stderr, (role, values, refused)
 
 
+def test_ids_of_cards_have_their_lengths():
+    """For the roles that write the table themselves. The message's card is checked with the message."""
+    dsn = database()
+    insert = "INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_call_id, etag) VALUES ({}, {}, '1', {}, {})"
+    good = ("repeat('p', 255)", "repeat('c', 512)", "repeat('t', 512)", "1")
+    bad = (("''", "repeat('p', 256)"), ("''", "repeat('c', 513)"), ("repeat('t', 513)",), ("0", "-1"))
+    for role in ("cardbox_app", "cardbox"):
+        for place, values in enumerate(bad):
+            for value in values:
+                refused = sql(dsn, role, insert.format(*good[:place], value, *good[place + 1:]))
+                assert 'row-level security policy "limits" for table "cards"' in refused.stderr, (role, value, refused)
+    assert sql(dsn, "cardbox_app", insert.format(*good)).stderr == ""
+    for values in (("x", "''"), ("x", "repeat('m', 513)")):
+        ledger = ("SELECT cardbox.save_ledger('mine', '[{{\"id\": \"{}\", \"created\": 1, \"updated\": 1}}]', ARRAY['\"\"']::json[], "
+                  "jsonb_build_array(jsonb_build_object('id', {}, 'task', 'x', 'role', 'user', 'metadata', '{{}}'::jsonb)), ARRAY['1']::json[], '[]', NULL, NULL)")
+        refused = sql(dsn, ROLE, ledger.format(*values))
+        assert "messages_message_id_check" in refused.stderr, (values, refused)
+
+
 def test_worker_claims_its_tenant_only():
     dsn = database()
     claim = "SELECT tenant_id FROM cardbox.claim_tasks({}, 'w', 15000, 10, 5, false)"

@@ -25,7 +25,7 @@ SELECT p.proname || ': ' || w.flaw
        UNION ALL SELECT 'is not SECURITY DEFINER' WHERE NOT p.prosecdef
        UNION ALL SELECT 'has no fixed search_path' WHERE NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(p.proconfig, '{}'))
        UNION ALL SELECT 'does not check its caller first'
-        WHERE p.prosrc !~ 'BEGIN\\s+IF NOT cardbox\\.is_service\\(\\) THEN\\s+PERFORM cardbox\\.check_grants\\((tenants|ARRAY\\[tenant\\])\\);\\s+END IF;'
+        WHERE p.prosrc !~ 'BEGIN\\s+IF NOT cardbox\\.is_service\\(\\) THEN\\s+PERFORM cardbox\\.check_grants\\((tenants|ARRAY\\[tenant\\])\\);'
        UNION ALL SELECT 'names no tenant' WHERE NOT p.proargnames && ARRAY['tenant', 'tenants']
        UNION ALL SELECT 'may be run by everybody' WHERE p.proacl IS NULL OR has_function_privilege('pg_monitor', p.oid, 'EXECUTE')
        ) AS w (flaw)
@@ -113,6 +113,15 @@ def test_odd_values_are_answered():
              if state[:2] not in ("", "22", "23", "CB")]
     assert not wrong, (len(wrong), wrong[:5])
     assert snapshot("WHERE tenant_id <> 'mine'") == before
+
+
+def test_ids_of_cards_are_checked():
+    card = ("SELECT outcome FROM cardbox.write_cards('{{mine,mine}}', ARRAY['first', {}], '{{1,1}}', '{{NULL,NULL}}', ARRAY[NULL, {}], '{{NULL,NULL}}', "
+            "'{{NULL,NULL}}', '{{NULL,NULL}}', '{{NULL,NULL}}', '{{NULL,NULL}}', '{{f,f}}', '{{f,f}}', '{{f,f}}', {})")
+    for whole in ("true", "false"):
+        bad = [card.format(*ids, whole) for ids in (("''", "NULL"), ("NULL", "NULL"), ("repeat('c', 513)", "NULL"), ("'last'", "repeat('t', 513)"))]
+        assert run(bad) == ["22023"] * len(bad)
+    assert run([card.format("repeat('c', 512)", "repeat('t', 512)", "true")]) == [""]
 
 
 def test_lines_of_sessions_are_checked():
