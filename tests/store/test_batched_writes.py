@@ -31,7 +31,7 @@ def array(values, kind):
 
 def run(name, *parameters):
     """The rows of a statement, by ord."""
-    rows = psql(f"{prepare(name)} EXECUTE it({', '.join(parameters)})").splitlines()
+    rows = psql(f"SET lock_timeout = '30s'; {prepare(name)} EXECUTE it({', '.join(parameters)})").splitlines()
     found = {int(row.split("|")[0]): tuple(row.split("|")[1:]) for row in rows}
     assert sorted(found) == list(range(1, len(rows) + 1)), rows
     return [found[number] for number in sorted(found)]
