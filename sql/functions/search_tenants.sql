@@ -1,12 +1,13 @@
 -- search_tenants: returns up to `most` tenants that have rows in the queue of the search: first those after the tenant
 -- `last`, then those up to it. Each tenant is one look-up in the index, however many rows it has. Part of
--- search_take(), which explains enable_seqscan.
+-- search_take(), which explains enable_seqscan. The tenant '' is always the first. No program can write it, but a
+-- superuser can: its rows must not stay in the queue.
 CREATE OR REPLACE FUNCTION cardbox.search_tenants(last text, most bigint) RETURNS text[]
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 DECLARE
-    tenants text[] := '{}';
+    tenants text[] := ARRAY (SELECT '' WHERE EXISTS (SELECT FROM cardbox.search_queue q WHERE q.tenant_id = ''));
     tenant  text COLLATE "C" := last;
     wrapped boolean := false;
 BEGIN

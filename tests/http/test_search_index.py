@@ -97,6 +97,17 @@ def test_rows_of_psql():
     await_ids("platypus", ["sql-9"])
 
 
+def test_rows_of_a_superuser():
+    """No limit binds it: odd ids do not stay in the queue, and do not hold up the rows of others."""
+    insert(as_role(dsn(), "postgres"), "", 3, "void")
+    psql(as_role(dsn(), "postgres"), "UPDATE cardbox.cards SET card_id = repeat('i', 600) WHERE tenant_id = '' AND card_id = 'n-1'")
+    add("beside", "numbat")
+    await_ids("numbat", ["beside"])
+    await_(lambda: waiting(dsn()) == 0, lambda: waiting(dsn()))
+    psql(as_role(dsn(), "postgres"), "DELETE FROM cardbox.cards WHERE tenant_id = ''")
+    await_(lambda: waiting(dsn()) == documents(dsn(), "") == 0, lambda: documents(dsn(), ""))
+
+
 def test_an_expired_card_is_not_found():
     add("short", "mayfly", ttl_seconds=1000)
     await_ids("mayfly", ["short"])
