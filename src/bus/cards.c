@@ -195,7 +195,7 @@ BUS_BUILDS_FROM_PLAN(card_boxes, boxes_with_card_params)
 BUS_RENDERS(card_boxes)
 {
     const box_list *list = call->plan;
-    list_json_boxes(out, rows, list->limit, false, call->memory);
+    list_json_boxes(out, rows, list->limit, list->preview, call->memory);
     return CARDBOX_OK;
 }
 

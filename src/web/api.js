@@ -164,6 +164,6 @@ export function project(name, signal) {
     revisions: (card, limit) => get(at('cards', card, 'revisions') + query({ limit })),
     /** The whole address of a path of the project, for programs. */
     address: (parts, wanted = {}) => new URL(at(...parts) + query(wanted), ROOT).href,
-    boxesWithCard: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
+    boxesWithCard: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor, preview: true })),
   };
 }

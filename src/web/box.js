@@ -1,7 +1,7 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from. One sees what the agent saw at each turn, and forks there.
-import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
-import { agentTurnOf, cardItem, cardText, missingItem, pairing, plainText, roleOf } from './card.js';
+import { copyButton, count, el, fill, notice, shortId, untrusted } from './dom.js';
+import { agentTurnOf, cardItem, missingItem, nameOfBox, pairing, plainText, roleOf } from './card.js';
 import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
 import { ask } from './dialog.js';
@@ -15,7 +15,6 @@ import { when } from './time.js';
 import { trouble } from './trouble.js';
 
 const SHOWN_AT_FIRST = 60; // cards
-const NAMED_BY = 8; // cards at the beginning of a box, as its name in lists
 
 /** Shows the box at `here`. */
 export async function showBox(main, api, here, signal) {
@@ -163,14 +162,10 @@ class BoxPage {
 
   // --- what it is ---
 
-  /** Names the box by the first message of a user at its beginning, or else by the first card. */
   async name() {
     const { own } = this.history;
     try {
-      const { card_ids: ids } = await own.box(Math.min(NAMED_BY, own.loadedEntry(own.newest)?.length ?? 0));
-      const cards = (await own.cards(ids)).filter(Boolean);
-      const first = cards.find((one) => one.metadata?.role === 'user') ?? cards[0];
-      const said = first ? sentence(cardText(first)) : '';
+      const said = await nameOfBox(this.api, own.id, own.loadedEntry(own.newest)?.length ?? 0);
       if (!said || this.signal.aborted) return;
       fill(this.title, untrusted(said));
       setTitle(said);

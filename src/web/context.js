@@ -1,6 +1,7 @@
 // context.js: what a model gets: the messages of a context in the format of an API, with their roles,
 // calls and results. Each shows its card or entry, and its repairs.
-import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { add, copyButton, count, el, fill, notice, shortId, untrusted } from './dom.js';
+import { nameOfBox } from './card.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { elsewhere, queryOf } from './elsewhere.js';
@@ -87,12 +88,6 @@ function placedRepairs({ report }) {
 function leftOut(repairs, place, openSource) {
   return repairs ? el('div', { class: 'left-out', 'data-before': place }, repairs.map((one) =>
     el('p', { 'data-repair': one.repair }, el('span', { class: 'badge bad' }, 'left out'), repairWords(one, openSource)))) : null;
-}
-
-/** The first text of a message; undefined: it has none. */
-function firstText(message) {
-  const blocks = Array.isArray(message?.content) ? message.content.filter(isObject) : [];
-  return [message?.content, ...blocks.map(({ text }) => text)].find((text) => typeof text === 'string');
 }
 
 /** The link to where else it was said; null if a repair made the text, or there is none. */
@@ -269,13 +264,18 @@ async function lengthOf(api, box, version) {
   }
 }
 
-/** Names a box by the first message of its user. */
-function nameBox(link, { messages }) {
-  const first = messages.find((one) => roleOf(one) === 'user');
-  const said = sentence(firstText(first));
-  if (!said) return;
-  fill(link, untrusted(said));
-  setTitle(said);
+/** Names the boxes to which the title links, and the page by the first of them. */
+async function nameBoxes(title, api) {
+  const links = [...title.querySelectorAll('a[data-box]')];
+  const names = await Promise.all(links.map(async ({ dataset: { box } }) => {
+    try {
+      return await nameOfBox(api, box, await lengthOf(api, box));
+    } catch {
+      return ''; // its id stands there
+    }
+  }));
+  names.forEach((name, at) => name && fill(links[at], untrusted(name)));
+  if (names[0] && title.isConnected) setTitle(names[0]);
 }
 
 /** Retries from the context of a box: with a fork of it; if another box follows, with a session of its messages. */
@@ -292,13 +292,14 @@ export async function showBoxContext(main, api, here) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   const tail = here.query.tail ?? (await lengthOf(api, here.id, version) > CARDS_MOST ? TAIL : undefined);
   const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
-  const box = { project: here.project, view: 'box', id: here.id, query: { version } };
+  const boxLink = (id, query) => el('a', { href: link({ project: here.project, view: 'box', id, query }), 'data-box': id },
+    untrusted(id, { class: 'id' }));
   const wanted = (query) => ({ ...query, at_version: version, then, tail });
   const context = await showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
-      el('a', { href: link(box) }, untrusted(here.id, { class: 'id' })),
+      boxLink(here.id, { version }),
       version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
-      then ? [el('span', { class: 'faint' }, ' and then of '), untrusted(then, { class: 'id' })] : null,
+      then ? [el('span', { class: 'faint' }, ' and then of '), boxLink(then)] : null,
       tail ? el('span', { class: 'faint' }, `, of the last ${tail} cards`) : null],
     load: (query) => api.boxContext(here.id, wanted(query)),
     instead: (error) => (error.status === 413 && !tail ? el('p', { class: 'notice' }, el('a', {
@@ -309,7 +310,7 @@ export async function showBoxContext(main, api, here) {
     command: (query) => commandOf(api.address(['boxes', here.id, 'context'], wanted(query))),
   });
   if (context === null) return;
-  nameBox(main.querySelector('h1 a'), context);
+  nameBoxes(main.querySelector('h1'), api);
   const step = (by) => async () => {
     const next = context.version + by;
     const { data: { version: newest } } = await api.box(here.id, { at_length: 0 });

@@ -70,7 +70,7 @@ async function showHits(list, q, filters, api, here) {
     }
     return row;
   }, () => (of ? null : nothingFound(q, here)));
-  if (!isElsewhere && !list.querySelector('[role=alert]')) add(list, notice('Nowhere else', 'No other text here has all of these words.'));
+  if (!isElsewhere && !list.querySelector('[role=alert]')) add(list, notice('No other text', 'No other text in this project has all of these words.'));
 }
 
 /** Shows what is found for the query of the address, or for the first words of the card or entry that it names. */

@@ -67,10 +67,18 @@ def test_boxes():
     assert found == expected, found
     assert not any("preview" in box for query in ("", "preview=false") for box in listed(query)["boxes"])
     assert server().get(f"{ME}/boxes?preview=maybe").status == 422
-    assert server().get(f"{ME}/cards/user/boxes?preview=true").status == 422
+    assert server().get(f"{ME}/cards/user/boxes?preview=maybe").status == 422
     first = listed("preview=true&limit=3")
     rest = listed(f"preview=true&limit=100&cursor={first['next_cursor']}")
     assert [box["preview"] for box in (*first["boxes"], *rest["boxes"])] == list(expected.values())[::-1]
+
+
+def test_boxes_with_a_card():
+    expected = boxes()
+    found = {box["box_id"]: box["preview"] for box in listed("preview=true", "cards/user/boxes")["boxes"]}
+    assert len(found) >= 2 and found.items() <= {box["box_id"]: box["preview"] for box in listed("preview=true")["boxes"]}.items(), found
+    assert {box: preview for box, preview in expected.items() if box in found} and not any(
+        "preview" in box for box in listed("", "cards/user/boxes")["boxes"])
 
 
 def test_forks_of_boxes():

@@ -329,7 +329,8 @@ def all_cases(t, n):
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [json.dumps(cards[:1])] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH
     yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}, {array('boolean', [True] * BATCH)}", BATCH * BATCH
     for card in ("card-1", "card-7", "common"):
-        yield "boxes_with_card", f"{T}, '{card}', 50, NULL, NULL, 400", 50
+        yield "boxes_with_card", f"{T}, '{card}', 50, NULL, NULL, 400, false", 50
+        yield "boxes_with_card", f"{T}, '{card}', 50, NULL, NULL, 400, true", 50 * 8
     yield "boxes_read", f"ARRAY[{T}], ARRAY['{BOX}'::uuid], ARRAY[1], ARRAY[50::int8], ARRAY[0::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[now()]", BATCH
     for box, tail, skip, rows in ((BOX, "100", 0, BATCH), (BOX, "NULL", n // 2, BATCH), (DEEP, "100", 0, BATCH), (DEEP, "NULL", 0, BATCH + 256)):
         yield "boxes_read", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[3], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz]", rows

@@ -182,7 +182,7 @@ def test_boxes_of_a_common_card():
         while last:
             rows = [row.split("|") for row in psql(dsn, f"""
                 SELECT flags, box_id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS.USOF') FROM (
-                {fill("boxes_with_card", "'t'", "'common'", str(most), *last.split(", "), str(walk))}) AS p""").split("\n")[:-1]]
+                {fill("boxes_with_card", "'t'", "'common'", str(most), *last.split(", "), str(walk), "false")}) AS p""").split("\n")[:-1]]
             seen += [box for flags, box, _ in rows if int(flags) & 1]
             last = f"'{rows[-1][2]}', '{rows[-1][1]}'" if rows and (len(rows) == most or int(rows[-1][0]) & 2) else None
         assert seen == expected, (len(seen), len(expected))

@@ -89,7 +89,7 @@ EXAMPLES = {
     "box_context": [f"{read_boxes(*boxes, tail=tail)}, 30000000, {count}" for boxes in ((BOX,), (FORK,), (BOX, FORK))
                     for tail, count in (("50", "50, true"), ("NULL", "10000, false"))],
     "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}', '{{true}}'"],
-    "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400"],
+    "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400, true", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400, false"],
     "card_delete": [f"{TENANT}, {CARD}"],
     "card_revisions": [f"{TENANT}, {CARD}, 9223372036854775807, 50"],
     "cards_add": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', true", f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', false", f"{ONE_CARD}, '{{f}}', '{{f}}', false"],
@@ -201,7 +201,7 @@ NOT_PLANNED = {
 # Where sorting is right, and why. Nothing else may sort.
 SORTS = {
     "box_log": "the rows of one page, which the index gave in order already",
-    "boxes_list": "the first cards of a box, for its preview",
+    **dict.fromkeys(("boxes_list", "boxes_with_card"), "the first cards of a box, for its preview"),
     "boxes_append": "what is given, by box; and the ids of one segment",
     "boxes_save": "the ids of one box",
     "box_create": "the ids of one box",

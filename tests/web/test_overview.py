@@ -209,9 +209,14 @@ def put_in_shop(ability, value):
     assert answer.status == 200, (ability, answer)
 
 
+@once
+def put_shop():
+    put_demo(put_in_shop)
+
+
 def test_where_else_finds_the_message():
     """The words of each message find at least the message, wherever it is shown."""
-    put_demo(put_in_shop)
+    put_shop()
     put_in_shop("card:add", {"card_id": "last", "content": "zygote"})
     await_hit("shop", "zygote")  # all before it is indexed too
     browser = visit("/ui/#/shop/boxes")
@@ -235,6 +240,17 @@ def test_where_else_finds_the_message():
     no_complaints(browser)
 
 
+def test_a_box_has_one_name():
+    """In lists, on its page, in its context, and where the boxes with a card are listed."""
+    put_shop()
+    box, name = "01970000-0000-7000-8000-000000000002", "Yes: 338 GB are free, and the next dump needs about 250 GB."
+    for address, link in (("/ui/#/shop/boxes", f"[data-box='{box}'] a"), (f"/ui/#/shop/box/{box}", "h1 span:not(.faint)"),
+                          (f"/ui/#/shop/context/{box}", "h1 a"), ("/ui/#/shop/search?of=demo-039-deliverable", f"[data-box='{box}'] a")):
+        browser = visit(address)
+        browser.wait("return document.querySelector(arguments[0])?.innerText === arguments[1]", link, name)
+        no_complaints(browser)
+
+
 def test_nowhere_else():
     put_work()
     alone = {"type": "user", "content": [{"type": "text", "text": "Quokkas\nset the \"zymurgy\" C:\\new\\table 备份每天都失败了吗 today."}]}
@@ -244,7 +260,7 @@ def test_nowhere_else():
     assert answer.status == 200, answer
     await_hit("demo", "zymurgy")
     browser = visit("/ui/#/demo/search?of=one&in=alone")
-    browser.await_text("Nowhere else")
+    browser.await_text("No other text in this project has all of these words.")
     assert browser.texts("[data-itself] .badge") == ["this message"]
     assert browser.run("return document.title").startswith("Where else: Quokkas set the zymurgy 备份每天都失败了 today")
     browser = visit("/ui/#/demo/search?of=two&in=alone")

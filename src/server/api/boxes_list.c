@@ -17,7 +17,9 @@ void handle_boxes_list(request *r)
 void handle_card_boxes(request *r)
 {
     box_list *list = handler_ability_plan(r, "card:boxes");
-    if (list == NULL || !page_read(r, &list->limit, &list->from, list_cursor_read_box) ||
+    if (list == NULL ||
+        !page_read_with_preview(r, &list->limit, &list->from, &list->preview,
+                                list_cursor_read_box) ||
         !handler_card(r, &list->card_id))
         return;
     list->tenant = request_tenant(r);

@@ -108,10 +108,10 @@ void boxes_with_card_params(params *p, const box_list *list)
     params_int8(p, list->limit + 1);
     put_box_cursor(p, &list->from);
     params_int8(p, CARDBOX_BOXES_WALK_MAX);
+    params_bool(p, list->preview);
 }
 
-/* Columns of boxes_list and boxes_with_card. Column 0 has the flags that list_page_count evaluates.
- * Only boxes_list has the column of the preview. */
+/* Columns of boxes_list and boxes_with_card. Column 0 has the flags for list_page_count. */
 enum {
     LIST_COL_BOX = 1,
     LIST_COL_VERSION,

@@ -85,13 +85,13 @@ typedef struct box_list {
     slice card_id;
     list_cursor from;
     int64_t limit; /* as in card_list */
-    bool preview;  /* each box also has its preview; only for boxes_list */
+    bool preview;  /* each box also has its preview */
 } box_list;
 
 void boxes_list_params(params *p, const box_list *list);
 void boxes_with_card_params(params *p, const box_list *list);
 
-/* The preview of a row of boxes_list: a JSON object, or {NULL, 0} if the box has no text. */
+/* The preview of a row of a list: a JSON object, or {NULL, 0} if the box has no text. */
 slice box_list_preview(const store_rows *rows, int row);
 
 /* Reads a row of a list: fills `out`, without a range of ids, and returns the box id. */
