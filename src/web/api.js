@@ -136,6 +136,7 @@ export function project(name, signal) {
     search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
     boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
+    firstCards: (box, limit) => get(boxAt(box, 'cards') + query({ offset: 0, limit })),
     lastCards: (box, moment = {}, limit = 500) => get(boxAt(box, 'cards') + query({ ...moment, limit })),
     log: (box, cursor, limit = 100) => get(boxAt(box, 'log') + query({ limit, cursor })),
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),

@@ -1,7 +1,7 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions and those of the
 // boxes that it was forked from. One sees what the agent saw at each turn, and forks there.
-import { copyButton, count, el, fill, notice, shortId, untrusted } from './dom.js';
-import { agentTurnOf, cardItem, missingItem, nameOfBox, pairing, plainText, roleOf } from './card.js';
+import { copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { agentTurnOf, boxText, cardItem, missingItem, pairing, plainText, roleOf } from './card.js';
 import { ChangedCards } from './changed.js';
 import { commandOf } from './curl.js';
 import { ask } from './dialog.js';
@@ -163,9 +163,8 @@ class BoxPage {
   // --- what it is ---
 
   async name() {
-    const { own } = this.history;
     try {
-      const said = await nameOfBox(this.api, own.id, own.loadedEntry(own.newest)?.length ?? 0);
+      const said = sentence(await boxText(this.api, this.here.id));
       if (!said || this.signal.aborted) return;
       fill(this.title, untrusted(said));
       setTitle(said);

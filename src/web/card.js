@@ -1,6 +1,6 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
-import { copyButton, el, fill, sentence, untrusted } from './dom.js';
+import { copyButton, el, fill, untrusted } from './dom.js';
 import { content, entryContent, isObject, json, jsonOrText, roleClass, toolCalls } from './content.js';
 import { elsewhere, queryOf } from './elsewhere.js';
 import { pretty, write } from './json.js';
@@ -37,22 +37,16 @@ export function plainText({ content: of, content_class: kind, tool_calls: called
   return isAlone && typeof text === 'string' && text.trim() ? text : null;
 }
 
-/** The text of a card that can name a box: its content, or the member `text` of its content; null if there is none. */
-function namingText({ content: of }) {
-  const text = isObject(of) ? of.text : of;
-  return typeof text === 'string' && text.trim() ? text : null;
-}
-
 const NAMED_BY = 8; // cards at the beginning of a box
 
-/** Reads the name of a box that has `length` cards, by the rule of the previews of lists: the first text of a user, else
- * the first text. If there is none, the first card names the box. '': nothing does. */
-export async function nameOfBox(api, box, length) {
-  const { data: { card_ids: ids } } = await api.box(box, { at_length: Math.min(NAMED_BY, length) });
-  const cards = ids.length > 0 ? (await api.cards(ids)).data.cards : [];
-  const said = cards.filter((one) => namingText(one) !== null);
-  const first = said.find((one) => one.metadata?.role === 'user') ?? said[0] ?? cards[0];
-  return first ? sentence(cardText(first)) : '';
+/** Reads the text that names a box: the first text of a user among the first cards, else the first text of any of them.
+ * '': there is none. The function box_preview of the server has the same rule, for lists. */
+export async function boxText(api, box) {
+  const { data: cards } = await api.firstCards(box, NAMED_BY);
+  const textOf = ({ content: of }) => (isObject(of) ? of.text : of);
+  const withText = cards.filter((one) => typeof textOf(one) === 'string' && textOf(one).trim());
+  const first = withText.find((one) => one.metadata?.role === 'user') ?? withText[0];
+  return first ? textOf(first).slice(0, TEXT_MOST) : '';
 }
 
 const DEEPEST = 8;

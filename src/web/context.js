@@ -1,7 +1,7 @@
 // context.js: what a model gets: the messages of a context in the format of an API, with their roles,
 // calls and results. Each shows its card or entry, and its repairs.
-import { add, copyButton, count, el, fill, notice, shortId, untrusted } from './dom.js';
-import { nameOfBox } from './card.js';
+import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { boxText } from './card.js';
 import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { elsewhere, queryOf } from './elsewhere.js';
@@ -269,7 +269,7 @@ async function nameBoxes(title, api) {
   const links = [...title.querySelectorAll('a[data-box]')];
   const names = await Promise.all(links.map(async ({ dataset: { box } }) => {
     try {
-      return await nameOfBox(api, box, await lengthOf(api, box));
+      return sentence(await boxText(api, box));
     } catch {
       return ''; // its id stands there
     }
@@ -292,14 +292,14 @@ export async function showBoxContext(main, api, here) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   const tail = here.query.tail ?? (await lengthOf(api, here.id, version) > CARDS_MOST ? TAIL : undefined);
   const to = (change) => ({ ...here, query: { ...here.query, card: undefined, ...change } });
-  const boxLink = (id, query) => el('a', { href: link({ project: here.project, view: 'box', id, query }), 'data-box': id },
-    untrusted(id, { class: 'id' }));
+  const boxLink = (id, at) => [
+    el('a', { href: link({ project: here.project, view: 'box', id, query: { version: at } }), 'data-box': id }, untrusted(id, { class: 'id' })),
+    at ? el('span', { class: 'faint' }, ` at version ${at}`) : null];
   const wanted = (query) => ({ ...query, at_version: version, then, tail });
   const context = await showContext(main, here, {
     title: [el('span', { class: 'faint' }, 'What a model gets of box '),
-      boxLink(here.id, { version }),
-      version ? el('span', { class: 'faint' }, ` at version ${version}`) : null,
-      then ? [el('span', { class: 'faint' }, ' and then of '), boxLink(then)] : null,
+      boxLink(here.id, version),
+      then ? [el('span', { class: 'faint' }, ' and then of '), boxLink(...then.split('@'))] : null,
       tail ? el('span', { class: 'faint' }, `, of the last ${tail} cards`) : null],
     load: (query) => api.boxContext(here.id, wanted(query)),
     instead: (error) => (error.status === 413 && !tail ? el('p', { class: 'notice' }, el('a', {

@@ -57,10 +57,10 @@ export function taskRow(one, here, kind = null) {
   });
 }
 
-/** A box of a list with previews. */
-export function boxRow(box, here, kind = null) {
+/** A box of a list with previews. Optional: `card`, a card in the box to which the row leads. */
+export function boxRow(box, here, kind = null, card = undefined) {
   return row({
-    href: link({ project: here.project, view: 'box', id: box.box_id }), text: box.preview?.text, id: box.box_id,
+    href: link({ project: here.project, view: 'box', id: box.box_id, query: { at: card } }), text: box.preview?.text, id: box.box_id,
     props: { 'data-box': box.box_id },
     facts: [kindMark(kind), commas(count(box.length, 'card'), box.version > 1 ? `version ${box.version}` : null,
       box.parent_ids.length > 0 ? [box.parent_ids.length > 1 ? 'from ' : 'a fork of ', shortId(box.parent_ids[0])] : null, box.sealed ? 'sealed' : null,

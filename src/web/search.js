@@ -35,7 +35,7 @@ async function showBoxesOf(of, into, api, here) {
   await paged(list, async (cursor) => {
     const { data } = await api.boxesWithCard(of, cursor);
     return { items: data.boxes, next: data.next_cursor };
-  }, (box) => boxRow(box, here), () => el('p', { class: 'faint' }, 'No box holds it.'));
+  }, (box) => boxRow(box, here, null, of), () => el('p', { class: 'faint' }, 'No box holds it.'));
 }
 
 /** The words of the card `of`, or of this entry of a session. */

@@ -41,9 +41,9 @@ export class Versions {
     return this.#entries.get(version);
   }
 
-  /** The box with its first `idCount` card ids. */
-  async box(idCount = 0) {
-    return (await this.#api.box(this.id, { at_length: idCount })).data;
+  /** The box without its card ids. */
+  async box() {
+    return (await this.#api.box(this.id, { at_length: 0 })).data;
   }
 
   /** The last cards of a version, by their ids; missing ones are left out. */

@@ -249,6 +249,9 @@ def test_a_box_has_one_name():
         browser = visit(address)
         browser.wait("return document.querySelector(arguments[0])?.innerText === arguments[1]", link, name)
         no_complaints(browser)
+    assert browser.run("return document.querySelector(arguments[0]).hash", f"[data-box='{box}'] a") == f"#/shop/box/{box}?at=demo-039-deliverable"
+    browser.click(f"[data-box='{box}'] a")
+    browser.wait("return location.hash.startsWith('#/shop/box/') && document.querySelector('main [data-card=demo-039-deliverable]')")
 
 
 def test_nowhere_else():
