@@ -1,6 +1,6 @@
 -- is_card_key: returns whether the ids of a card have valid lengths, which are also in cardbox/limits.h. PostgreSQL
 -- inlines the function.
---   call  Id of the tool call whose result the card is, or NULL.
+--   call  Id of the tool call to which the card belongs, or NULL.
 CREATE OR REPLACE FUNCTION cardbox.is_card_key(tenant text, card text, call text) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$

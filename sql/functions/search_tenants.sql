@@ -1,13 +1,13 @@
 -- search_tenants: returns up to `most` tenants that have rows in the queue of the search: first those after the tenant
 -- `last`, then those up to it. Each tenant is one look-up in the index, however many rows it has. Part of
--- search_take(), which explains enable_seqscan. The tenant '' is always the first. No program can write it, but a
--- superuser can: its rows must not stay in the queue.
+-- search_take(), which explains enable_seqscan. Programs refuse the tenant '', but a superuser can insert it. Its
+-- rows must not stay in the queue, so it comes before the first tenant.
 CREATE OR REPLACE FUNCTION cardbox.search_tenants(last text, most bigint) RETURNS text[]
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 DECLARE
-    tenants text[] := ARRAY (SELECT '' WHERE EXISTS (SELECT FROM cardbox.search_queue q WHERE q.tenant_id = ''));
+    tenants text[] := '{}';
     tenant  text COLLATE "C" := last;
     wrapped boolean := false;
 BEGIN
@@ -20,6 +20,7 @@ BEGIN
         ELSE
             wrapped := true;
             tenant := '';
+            tenants := tenants || ARRAY (SELECT q.tenant_id FROM cardbox.search_queue q WHERE q.tenant_id = '' LIMIT 1);
         END IF;
     END LOOP;
     RETURN tenants;

@@ -8,7 +8,8 @@
 --            cards. If none is written, the other outcomes are those that the cards would have had. False: each card
 --            succeeds or fails on its own, and a locked card has the outcome 7.
 --
--- The programs of CardBox check the ids, so the function checks them only for a worker's role.
+-- The function checks the lengths of the ids unless the caller is in cardbox_service. Such callers check the ids
+-- themselves, as the programs of CardBox do.
 --
 -- Cards are written in a fixed order, so that batches do not deadlock with each other. For each tenant, tool results
 -- are written last, in the order of the tool calls that they answer.
@@ -26,7 +27,7 @@ DECLARE
     others   text[];
     ords     bigint[];
     made     timestamptz;
-    is_new   boolean;
+    inserts  boolean;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(tenants);
@@ -35,12 +36,12 @@ BEGIN
     IF '{infinity,-infinity}' && (created || expires || deleted) THEN
         RAISE EXCEPTION 'a time must be finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    is_new := cardinality(card_ids) = 1;
-    IF is_new AND whole IS NOT TRUE THEN -- the INSERT below would wait for a transaction that changes a stored card
-        is_new := NOT EXISTS (SELECT FROM cardbox.cards c
+    inserts := cardinality(card_ids) = 1;
+    IF inserts AND whole IS NOT TRUE THEN -- for a stored card that another transaction changes, the INSERT would wait
+        inserts := NOT EXISTS (SELECT FROM cardbox.cards c
                                WHERE c.tenant_id = tenants[1] AND c.card_id = card_ids[1]);
     END IF;
-    IF is_new THEN -- a shorter path for a single new card, the usual case
+    IF inserts THEN -- a shorter path for a single card, which is usually new
         made := coalesce(created[1], clock_timestamp());
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, tool_call_id, ttl_seconds, expires_at,
                                    deleted_at, metadata, created_at, sealed)

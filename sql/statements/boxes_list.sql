@@ -1,5 +1,5 @@
--- Lists a page of boxes without their ids, newest first. The columns are those of boxes_with_card. The condition on deleted_at
--- is that of the index card_boxes_live.
+-- Lists a page of boxes without their ids, newest first. The columns are those of boxes_with_card. The condition on
+-- deleted_at is that of the index card_boxes_live.
 --
 -- The condition has no coalesce(), because coalesce() is not leakproof: with row-level security PostgreSQL would use no
 -- index for the condition (test_plans.py test_plans_of_workers).

@@ -25,7 +25,7 @@ SELECT p.proname || ': ' || w.flaw
        UNION ALL SELECT 'is not SECURITY DEFINER' WHERE NOT p.prosecdef
        UNION ALL SELECT 'has no fixed search_path' WHERE NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(p.proconfig, '{}'))
        UNION ALL SELECT 'does not check its caller first'
-        WHERE p.prosrc !~ 'BEGIN\\s+IF NOT cardbox\\.is_service\\(\\) THEN\\s+PERFORM cardbox\\.check_grants\\((tenants|ARRAY\\[tenant\\])\\);'
+        WHERE p.prosrc !~ 'BEGIN\\s+IF NOT cardbox\\.is_service\\(\\) THEN\\s+PERFORM cardbox\\.check_grants\\((tenants|ARRAY\\[tenant\\])\\);\\s+(PERFORM cardbox\\.check_card_keys\\([^;]*;\\s+)?END IF;'
        UNION ALL SELECT 'names no tenant' WHERE NOT p.proargnames && ARRAY['tenant', 'tenants']
        UNION ALL SELECT 'may be run by everybody' WHERE p.proacl IS NULL OR has_function_privilege('pg_monitor', p.oid, 'EXECUTE')
        ) AS w (flaw)
