@@ -4,6 +4,6 @@
 CREATE OR REPLACE FUNCTION cardbox.is_card_key(tenant text, card text, call text) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT octet_length(tenant) BETWEEN 1 AND 255 AND octet_length(card) BETWEEN 1 AND 512
-           AND (call IS NULL OR octet_length(call) <= 512)
+    SELECT pg_catalog.octet_length(tenant) BETWEEN 1 AND 255 AND pg_catalog.octet_length(card) BETWEEN 1 AND 512
+           AND (call IS NULL OR pg_catalog.octet_length(call) <= 512)
 $$;

@@ -14,11 +14,12 @@ import cardbox_test
 from cardbox_test import Postgres, Server, await_, url
 
 
-def unqueued(postgres):
-    """A database where cards are not queued for the search: the indexer would use transaction numbers."""
-    dsn = postgres.database()
-    postgres.psql(dsn, "ALTER TABLE cardbox.cards DISABLE TRIGGER cards_queue_new, DISABLE TRIGGER cards_queue_changed")
-    return dsn
+def serve(dsn):
+    """Adds a card. The server only reads: the indexer of another would use transaction numbers."""
+    server = Server(dsn)
+    assert server.post(url("p", "cards"), {"cards": [{"card_id": "card", "content": "first"}]}).status == 200
+    server.stop()
+    return Server(dsn, "--read-only")
 
 
 def write(postgres, dsn, says):
@@ -43,10 +44,8 @@ def says(postgres, dsn):
 
 def test_restored():
     postgres = Postgres("autovacuum=off")
-    dsn = unqueued(postgres)
-    server = Server(dsn)
-    body = {"cards": [{"card_id": "card", "content": "first"}]}
-    assert server.post(url("p", "cards"), body).status == 200
+    dsn = postgres.database()
+    server = serve(dsn)
     data, backup = os.path.join(postgres.directory, "data"), os.path.join(postgres.directory, "backup")
     postgres.stop()
     shutil.copytree(data, backup)
@@ -73,9 +72,8 @@ def test_restored():
 def test_lost_in_a_crash():
     """What was committed and not on disk is lost when PostgreSQL starts anew by itself, as the same server."""
     postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=0")
-    dsn = unqueued(postgres)
-    server = Server(dsn)
-    assert server.post(url("p", "cards"), {"cards": [{"card_id": "card", "content": "first"}]}).status == 200
+    dsn = postgres.database()
+    server = serve(dsn)
     for number in range(10):
         write(postgres, dsn, f"kept {number}")
         postgres.psql(dsn, "CHECKPOINT")
