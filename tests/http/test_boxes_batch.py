@@ -104,6 +104,7 @@ def test_none_there():
 
 def test_statements_heal():
     """A prepared statement that a migration has made unusable is prepared again before rows come."""
+    psql(dsn(), "DROP POLICY limits ON cardbox.cards")  # the type of a column of a policy can't be changed
     for collation in ("POSIX", "C"):
         assert ask(50).body == expected()
         psql(dsn(), f'ALTER TABLE cardbox.cards ALTER COLUMN tool_call_id TYPE text COLLATE "{collation}"')
