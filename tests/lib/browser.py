@@ -112,6 +112,11 @@ class Browser:
         return self.run("return [...document.querySelectorAll(arguments[0])].map((one) => "
                         "one.innerText)", selector)
 
+    def await_texts(self, selector, texts):
+        """Waits until the elements have these texts, such as names that come after the page."""
+        self.wait("return JSON.stringify([...document.querySelectorAll(arguments[0])].map((one) => one.innerText)) === "
+                  "JSON.stringify(arguments[1])", selector, texts)
+
     def await_text(self, text):
         return self.wait("return document.body.innerText.includes(arguments[0])", text)
 
@@ -120,15 +125,16 @@ class Browser:
         return next(iter(found.values()))
 
     def click(self, selector):
-        """Clicks an element. A page that draws it anew between finding and clicking has it a moment later."""
+        """Clicks an element. The page may draw it anew, or scroll it under its header, between finding and clicking."""
         deadline = time.monotonic() + 5
         while True:
             try:
                 self._ask("POST", f"/element/{self.element(selector)}/click", {})
                 return
             except AssertionError as error:
-                if "stale element" not in str(error) or time.monotonic() > deadline:
+                if not re.search("stale element|click intercepted", str(error)) or time.monotonic() > deadline:
                     raise
+                self.run("document.querySelector(arguments[0])?.scrollIntoView({block: 'center'})", selector)
 
     def type(self, selector, keys):
         self._ask("POST", f"/element/{self.element(selector)}/value", {"text": keys})

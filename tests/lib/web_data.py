@@ -144,9 +144,10 @@ def entries_shown(browser):
     return browser.run("return [...document.querySelectorAll('.entry')].map((one) => one.dataset.entry)")
 
 
-def in_sight(browser, selector):
-    return browser.run("const at = document.querySelector(arguments[0]).getBoundingClientRect();"
-                       "return at.top >= 0 && at.bottom <= innerHeight", selector)
+def await_in_sight(browser, selector):
+    """Waits until it is whole in the window. A page scrolls for some frames, while rows get their heights."""
+    browser.wait("const at = document.querySelector(arguments[0]).getBoundingClientRect();"
+                 "return at.top >= 0 && at.bottom <= innerHeight", selector)
 
 
 def check_inert(browser):

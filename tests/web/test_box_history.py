@@ -323,7 +323,8 @@ def test_contexts():
     marks = browser.run("return [...document.querySelectorAll('main .cards [data-repair]')].map((one) => [one.dataset.repair,"
                         "one.closest('[data-message]')?.dataset.message ?? one.parentNode.dataset.before])")
     assert marks == [["orphan_result", "1"], ["moved_result", "3"], ["synthetic_result", "4"]], marks
-    assert browser.texts("h1 a") == ["Find the cause."] and browser.texts("[data-part=tools] summary") == ["Tools, called: find 2 times"]
+    browser.await_texts("h1 a", ["Find the cause."])
+    assert browser.texts("[data-part=tools] summary") == ["Tools, called: find 2 times"]
     browser.click("[data-part=tools] summary")
     browser.await_text("finds <i>things</i>")
     browser.run("document.querySelector('[data-source=late]').click()")

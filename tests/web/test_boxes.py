@@ -18,12 +18,11 @@ def test_inspector_shows_boxes():
     browser.type("#project", "demo\n")
     browser.await_text("Newest work")
     browser.click("#to-boxes")
-    browser.wait("return document.querySelectorAll('.row').length >= 5")
+    browser.wait("return document.title === 'Boxes · demo · CardBox' && document.querySelectorAll('.row').length >= 5")
     second = browser.texts("[data-box='01970000-0000-7000-8000-000000000002']")[0]
     assert ", a fork of 0197…00000001, " in second, second
     row = browser.texts(f"[data-box='{BOX}']")[0]
     assert row.startswith("The nightly backup of the orders database failed") and "7 cards" in row, row
-    assert browser.run("return document.title") == "Boxes · demo · CardBox"
     browser.click(f"[data-box='{BOX}'] .whole")
     await_version(browser, "Version 5 of 5 (now)")
     assert browser.texts("header.top [aria-current]") == ["Boxes"]

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from browser import no_complaints, page
 from cardbox_test import once
-from web_data import (ENTER, ESCAPE, HOSTILE, entries_shown, in_sight, put_long_session, put_session, rows,
+from web_data import (ENTER, ESCAPE, HOSTILE, await_in_sight, entries_shown, put_long_session, put_session, rows,
                       server, visit)
 
 
@@ -75,12 +75,12 @@ def test_an_entry_of_a_long_session():
     browser = visit(f"/ui/#/demo/session/long?at={ids[1015]}")
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.texts(".entry[aria-current] .says") == ["step 1015"]
-    assert in_sight(browser, ".entry[aria-current]")
+    await_in_sight(browser, ".entry[aria-current]")
     assert entries_shown(browser) == ids[915:]
     assert browser.texts("main .wide") == ["Earlier entries"]
     press_more(browser)
     browser.wait("return document.querySelectorAll('.entry').length === 885")
-    assert in_sight(browser, f".entry[data-entry='{ids[920]}']"), "one stays where one was"
+    await_in_sight(browser, f".entry[data-entry='{ids[920]}']")  # one stays where one was
     press_more(browser)
     browser.wait("return document.querySelectorAll('.entry').length === 1300")
     assert entries_shown(browser) == ids and browser.texts("main .wide") == []
@@ -118,7 +118,8 @@ def test_what_a_session_is_called():
     assert browser.run(width, row + "[data-do=copy]") == before
     browser.click("[data-do=head]")
     browser.wait("return document.querySelector('.entry[aria-current]')")
-    assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
+    assert browser.texts(".entry[aria-current] .badge") == ["head"]
+    await_in_sight(browser, ".entry[aria-current]")
     browser.run("window.scrollTo(0, 0)")
     browser.click(".session-tools [data-do=context]")
     browser.await_text("1,299 messages")
@@ -174,7 +175,8 @@ def test_turns():
                         "one.dataset.entry + ' ' + one.querySelector('.turn-mark').innerText)")
     assert [f"u{n} turn {n}" for n in range(1, 10)] + ["u7-other turn 7"] == marks, marks
     browser.click(".turn-links [data-turn='7']")
-    assert marked(browser) == "u7" and in_sight(browser, ".entry[aria-current]")
+    assert marked(browser) == "u7"
+    await_in_sight(browser, ".entry[aria-current]")
     assert browser.texts(".turn-links [aria-current]") == ["7"]
     elsewhere = browser.run("return document.querySelector('.entry[aria-current] [data-do=elsewhere]').hash")
     assert elsewhere == "#/demo/search?of=u7&in=turns", elsewhere

@@ -205,7 +205,8 @@ def test_send_and_cancel():
     browser.type("dialog textarea", "shorter, please")
     browser.click("dialog [data-do=confirm]")
     browser.wait("return document.querySelector('[data-message] ~ [data-message] ~ [data-message]')")
-    assert roles(browser) == ["system", "user", "user"] and browser.texts("dialog[open]") == []
+    assert roles(browser) == ["system", "user", "user"]
+    browser.await_texts("dialog[open]", [])
     browser.click("[data-do=cancel]")
     browser.type("dialog textarea", "wrong idea")
     ask("task:cancel", taskId=task, reason="was first")
