@@ -48,7 +48,7 @@ pg_init() { # DIR [SETTING=VALUE...]
         --no-sync --no-instructions >"$dir/initdb.log" || return
     # Tests trade durability for speed; one that is about durability asks for fsync=on.
     printf '%s\n' "listen_addresses=''" "unix_socket_directories='$dir'" max_connections=500 \
-        shared_buffers=64MB fsync=off full_page_writes=off jit=off log_min_messages=warning \
+        shared_buffers=64MB fsync=off full_page_writes=off log_min_messages=warning \
         "timezone='UTC'" "$@" >>"$dir/data/postgresql.conf"
 }
 
