@@ -74,8 +74,8 @@ def test_an_entry_of_a_long_session():
     ids = put_long_session()
     browser = visit(f"/ui/#/demo/session/long?at={ids[1015]}")
     browser.wait("return document.querySelector('.entry[aria-current]')")
-    assert browser.texts(".entry[aria-current] .says") == ["step 1015"]
     await_in_sight(browser, ".entry[aria-current]")
+    browser.await_texts(".entry[aria-current] .says", ["step 1015"])  # rows out of sight have no text yet
     assert entries_shown(browser) == ids[915:]
     assert browser.texts("main .wide") == ["Earlier entries"]
     press_more(browser)
@@ -118,8 +118,8 @@ def test_what_a_session_is_called():
     assert browser.run(width, row + "[data-do=copy]") == before
     browser.click("[data-do=head]")
     browser.wait("return document.querySelector('.entry[aria-current]')")
-    assert browser.texts(".entry[aria-current] .badge") == ["head"]
     await_in_sight(browser, ".entry[aria-current]")
+    browser.await_texts(".entry[aria-current] .badge", ["head"])
     browser.run("window.scrollTo(0, 0)")
     browser.click(".session-tools [data-do=context]")
     browser.await_text("1,299 messages")
