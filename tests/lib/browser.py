@@ -125,7 +125,7 @@ class Browser:
         return next(iter(found.values()))
 
     def click(self, selector):
-        """Clicks an element. The page may draw it anew, or scroll it under its header, between finding and clicking."""
+        """Clicks an element. For 5 seconds it tries again if the page replaces the element, or if something covers it."""
         deadline = time.monotonic() + 5
         while True:
             try:

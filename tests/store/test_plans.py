@@ -25,7 +25,7 @@ TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_bo
           "tasks", "messages", "calls", "task_events", "task_chunks", "abilities", "search_documents")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
-LATE_BOX = "'00000000-0000-0000-0000-000000005500'"
+LATE_BOX = "'00000000-0000-0000-0000-000000011000'"
 FORK = "'00000000-0000-0000-0001-000000000042'"
 NEW = "'00000000-0000-0000-0002-000000000042'"
 CARD = "'card-42'"
@@ -276,20 +276,20 @@ SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'card-' || n
        jsonb_build_object('type', (ARRAY['tool.call', 'agent.thought', 'task.instruction'])[n % 3 + 1],
                           'step_id', 'step-' || n / 20, 'agent_turn_id', 'turn-' || n / 100,
                           'trace_id', 'trace-' || n / 1000),
-       '2026-01-01 00:00:00+00'::timestamptz + n * interval '2 seconds',
+       '2026-01-01 00:00:00+00'::timestamptz + n * interval '1 second',
        CASE WHEN n % 200 = 1 THEN now() + n * interval '1 second' END,
        CASE WHEN n % 200 = 2 THEN now() - interval '1 second' END
-  FROM generate_series(0, 74999) AS n;
+  FROM generate_series(0, 149999) AS n;
 
 INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail, parent_ids, created_at, updated_at)
 SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, b.id, b.id, 0, 76, 12,
        (SELECT jsonb_agg('card-' || n + i) FROM generate_series(1, 12) AS i), '[]', b.at, b.at
-  FROM generate_series(0, 5999) AS n,
+  FROM generate_series(0, 11999) AS n,
        LATERAL (SELECT ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid AS id,
                        '2026-01-01 00:00:00+00'::timestamptz + n * interval '1 minute' AS at) AS b;
 INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
 SELECT b.tenant_id, b.chain_id, 0,
-       (SELECT jsonb_agg('card-' || (right(b.box_id::text, 12)::bigint * 7 + i) % 75000) FROM generate_series(1, 64) AS i)
+       (SELECT jsonb_agg('card-' || (right(b.box_id::text, 12)::bigint * 7 + i) % 150000) FROM generate_series(1, 64) AS i)
   FROM cardbox.card_boxes b;
 INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key, at)
 SELECT b.tenant_id, b.box_id, v, CASE WHEN v = 1 THEN 'create' ELSE 'append' END, b.chain_id, 64 + v, 1,
@@ -300,7 +300,7 @@ INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_line, head_en
                               head_is_leaf, lines, entries, version, created_at, updated_at)
 SELECT 'tenant-0', 's-' || s, 'plain', n.last, 'e-' || n.last, 0, n.last - n.last / 10, true, coalesce(n.last + 1, 0), coalesce(n.last + 1, 0), 1,
        '2026-01-01 00:00:00+00'::timestamptz + s * interval '1 minute', now()
-  FROM generate_series(0, 4999) AS s,
+  FROM generate_series(0, 9999) AS s,
        LATERAL (SELECT CASE WHEN s = 0 THEN 2999 WHEN s <= 200 THEN 49 END AS last) AS n;
 INSERT INTO cardbox.session_lines (tenant_id, session_id, line, entry_id, parent_line, depth, branch, type, role, size,
                                    target, label, content)
@@ -337,9 +337,9 @@ INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status
                            messages, last_user, wake_at, lease_owner, lease_epoch)
 SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'task-' || n, NULL,
        CASE WHEN n % 10 = 3 THEN 'failed: ' || n % 100 WHEN n % 20 > 0 THEN 'success' END, '"be good"', n * 1000, n * 1000, 12, 10, 11,
-       CASE WHEN n % 20 = 0 THEN now() + (n - 5000) * interval '1 second' END,
+       CASE WHEN n % 20 = 0 THEN now() + (n - 10000) * interval '1 second' END,
        CASE WHEN n % 60 = 0 THEN 'worker-' || n END, 1
-  FROM generate_series(0, 9999) AS n;
+  FROM generate_series(0, 19999) AS n;
 UPDATE cardbox.tasks SET parent_task_id = 'task-' || substr(task_id, 6)::bigint / 20 * 20
  WHERE tenant_id = 'tenant-0' AND substr(task_id, 6)::bigint % 20 BETWEEN 1 AND 5;
 INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
