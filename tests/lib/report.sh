@@ -59,17 +59,22 @@ report_test() { # LABEL LOG STATUS STARTED
     echo "$passed $failed $1 $2" >"$RESULTS/${1//\//,}"
 }
 
+# What a script's log has of its cases that failed; of any other log, the end.
+failures() { # LOG
+    awk '/^(ok|SKIPPED:|FAILED) / { shown = $1 == "FAILED" } shown' "$1" | head -n 60 | grep . || tail -n 60 "$1"
+}
+
 summary() {
     local passed=0 failed=0 p f label log
+    [ ! -s "$RESULTS/skipped" ] || { echo && cat "$RESULTS/skipped"; }
     while read -r p f label log; do
         passed=$((passed + p))
         failed=$((failed + f))
         [ "$f" -eq 0 ] && continue
         echo
         echo "=== $label failed; ${log#"$PWD"/}:"
-        tail -n 60 "$log"
+        failures "$log"
     done < <(find "$RESULTS" -type f ! -name skipped -exec cat {} + | sort -k3)
-    [ ! -s "$RESULTS/skipped" ] || { echo && cat "$RESULTS/skipped"; }
     echo
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]
