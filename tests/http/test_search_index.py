@@ -93,6 +93,7 @@ def test_rows_of_psql():
     await_ids("echidna", ["sql-1"])
     psql(dsn(), "UPDATE cardbox.cards SET card_id = 'sql-9' WHERE card_id = 'sql-2'")
     await_ids("platypus", ["sql-3", "sql-9"])
+    await_(lambda: psql(dsn(), "SELECT id FROM cardbox.search_documents WHERE id ~ '^sql' ORDER BY id").split() == ["sql-1", "sql-3", "sql-9"])
     psql(dsn(), "DELETE FROM cardbox.cards WHERE card_id = 'sql-3'")
     await_ids("platypus", ["sql-9"])
 
@@ -100,6 +101,7 @@ def test_rows_of_psql():
 def test_rows_of_a_superuser():
     """No limit binds it: odd ids do not stay in the queue, and do not hold up the rows of others."""
     insert(as_role(dsn(), "postgres"), "", 3, "void")
+    await_(lambda: documents(dsn(), "") == 3)
     psql(as_role(dsn(), "postgres"), "UPDATE cardbox.cards SET card_id = repeat('i', 600) WHERE tenant_id = '' AND card_id = 'n-1'")
     add("beside", "numbat")
     await_ids("numbat", ["beside"])
