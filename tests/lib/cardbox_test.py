@@ -152,7 +152,8 @@ class Postgres:
 
     def __init__(self, *settings, directory=None):
         self.own = directory is None
-        self.directory = directory or temp_dir()
+        self.directory = directory or self._folder()
+        self.databases = []
         if self.own:
             at_end(self.remove)
             self._run("start", *settings)
@@ -179,7 +180,7 @@ class Postgres:
 
     def standby(self, *settings):
         """A hot standby of it, which goes when the script ends."""
-        other = Postgres(directory=temp_dir())
+        other = Postgres(directory=self._folder())
         at_end(other.remove)
         other._run("standby", self.directory, *settings)
         return other
@@ -207,8 +208,15 @@ class Postgres:
         return self._run("copied", self._new_name(), re.search(r"dbname=(\S+)", dsn).group(1)).strip()
 
     @staticmethod
-    def _new_name():
-        return f"test_{os.getpid()}_{time.monotonic_ns()}"
+    def _folder():
+        return subprocess.run([PG_SH, "folder"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+    def _new_name(self):
+        """A name for a database, which goes when the script ends."""
+        if not self.own and not self.databases:
+            at_end(lambda: self._run("dropdb", *self.databases))
+        self.databases.append(f"test_{os.getpid()}_{time.monotonic_ns()}")
+        return self.databases[-1]
 
     def psql(self, dsn, sql):
         """Runs SQL as superuser in the DSN's database; returns unaligned rows."""
