@@ -9,6 +9,7 @@ Each function is one case; one that yields (name, function) pairs is as many cas
 printed is `N passed, N failed`. Names on the command line choose among the functions.
 Environment: CARDBOX_BUILD, where bin/ is (default build); CARDBOX_TEST_PG, the folder of a cluster
 that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: fewer repetitions;
+CARDBOX_TEST_ONLY_LIGHT, set: only the cases that use LIGHT (light.py);
 CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transaction mode.
 """
 
@@ -37,6 +38,8 @@ import threading
 import time
 import traceback
 import urllib.parse
+
+from light import names_that_use_light
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
@@ -738,6 +741,8 @@ def main(namespace=None):
     wanted = asked.parse_args().cases
     if unknown := [name for name in wanted if name not in cases]:
         asked.error(f"there is no case {', '.join(unknown)}; there are {', '.join(cases)}")
+    if os.environ.get("CARDBOX_TEST_ONLY_LIGHT") and not wanted:
+        wanted = [*cases.keys() & names_that_use_light(namespace["__file__"])]
     for name in cases:
         if not wanted or name in wanted:
             _run_case(name, cases[name])
