@@ -40,7 +40,8 @@ static int start(void **state)
     char answer[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
-    snprintf(dir, sizeof(dir), "/tmp/cardbox-restart-XXXXXX");
+    const char *folder = getenv("TMPDIR");
+    snprintf(dir, sizeof(dir), "%s/cardbox-restart-XXXXXX", folder != NULL ? folder : "/tmp");
     if (mkdtemp(dir) == NULL || pg("start", SETTINGS, answer, sizeof(answer)) != 0 ||
         pg("migrated", "restart", dsn, sizeof(dsn)) != 0)
         return -1;

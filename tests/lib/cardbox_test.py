@@ -155,7 +155,7 @@ class Postgres:
 
     def __init__(self, *settings, directory=None):
         self.own = directory is None
-        self.directory = directory or self._folder()
+        self.directory = directory or temp_dir()
         self.databases = []
         if self.own:
             at_end(self.remove)
@@ -183,7 +183,7 @@ class Postgres:
 
     def standby(self, *settings):
         """A hot standby of it, which goes when the script ends."""
-        other = Postgres(directory=self._folder())
+        other = Postgres(directory=temp_dir())
         at_end(other.remove)
         other._run("standby", self.directory, *settings)
         return other
@@ -209,10 +209,6 @@ class Postgres:
     def copy(self, dsn):
         """A new database with all that is in the DSN's, to which nobody is connected."""
         return self._run("copied", self._new_name(), re.search(r"dbname=(\S+)", dsn).group(1)).strip()
-
-    @staticmethod
-    def _folder():
-        return subprocess.run([PG_SH, "folder"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     def _new_name(self):
         """A name for a database, which goes when the script ends."""

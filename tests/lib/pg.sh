@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # pg.sh: private PostgreSQL clusters for tests: trust, a unix socket in DIR, no TCP. Source it for
 # its pg_* functions, or run it (the Python tests do):
-#   pg.sh folder                         a new folder for a cluster
 #   pg.sh start DIR [SETTING=VALUE...]   makes the cluster if DIR has none, and starts it
 #   pg.sh stop DIR [fast|immediate]      stops it; the data stays
 #   pg.sh restart DIR [fast|immediate]
@@ -38,14 +37,6 @@ pg_psql() { # DIR DATABASE [psql's options]
     shift 2
     PGOPTIONS='-c client_min_messages=warning' \
         psql -h "$dir" -U postgres -d "$database" -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
-# In memory if there is room: a new database there needs a fifth of the time.
-pg_folder() {
-    local parent=${TMPDIR:-/tmp} room_kb
-    room_kb=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)
-    [ "${room_kb:-0}" -lt $((6 << 20)) ] || parent=/dev/shm
-    mktemp -d "$parent/cardbox-test-XXXXXX"
 }
 
 pg_init() { # DIR [SETTING=VALUE...]
@@ -183,7 +174,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    folder | start | stop | restart | standby | promote | age | createdb | migrated | copied | dropdb | pooled | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | standby | promote | age | createdb | migrated | copied | dropdb | pooled | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi
