@@ -46,6 +46,7 @@ static inline cardbox *test_open(unsigned pool_max)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_options options = test_options();
     options.pool_max = pool_max;
+    options.retry_timeout_ms = 60000; /* however loaded the machine is */
     if (cardbox_open(&opened, &options, &err) != CARDBOX_OK) {
         fprintf(stderr, "cannot open %s: %s\n", test_dsn(), err.message);
         exit(1);

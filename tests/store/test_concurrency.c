@@ -148,6 +148,7 @@ static void batches_of_the_same_cards(void **state)
     run_jobs(jobs, add_batches);
 }
 
+static pthread_t killer;
 static atomic_bool killing;
 static atomic_int rounds; /* that the killer has gone */
 
@@ -170,10 +171,17 @@ static void *kill_backends(void *arg)
     return NULL;
 }
 
-static void killed_connections(void **state)
+/* A teardown, because a killer that goes on would end the connections of the next cases. */
+static int end_killer(void **state)
 {
     (void)state;
-    pthread_t killer;
+    if (atomic_exchange(&killing, false))
+        pthread_join(killer, NULL);
+    return 0;
+}
+
+static void killed_connections(void **state)
+{
     char box[CARDBOX_UUID_SIZE];
     atomic_int replayed = 0;
     cardbox_pool_stats stats;
@@ -189,8 +197,7 @@ static void killed_connections(void **state)
     while (atomic_load(&rounds) == 0)
         usleep(1000);
     run_jobs(jobs, append_many);
-    atomic_store(&killing, false);
-    pthread_join(killer, NULL);
+    end_killer(state);
     check_pairs(box, appends);
     cardbox_pool_stats_get(&stats, db);
     assert_true(stats.lost > 0);
@@ -517,7 +524,7 @@ int main(void)
         cmocka_unit_test(appends_to_one_box),
         cmocka_unit_test(one_key_one_append),
         cmocka_unit_test(batches_of_the_same_cards),
-        cmocka_unit_test(killed_connections),
+        cmocka_unit_test_teardown(killed_connections, end_killer),
         cmocka_unit_test(commit_fails_after_the_rows),
         cmocka_unit_test(full_pool),
         cmocka_unit_test(transactions),
