@@ -737,10 +737,9 @@ def main(namespace=None):
     wanted = asked.parse_args().cases
     if unknown := [name for name in wanted if name not in cases]:
         asked.error(f"there is no case {', '.join(unknown)}; there are {', '.join(cases)}")
-    if os.environ.get("CARDBOX_TEST_ONLY_LIGHT") and not wanted:
-        wanted = [*cases.keys() & names_that_use_light(namespace["__file__"])]
+    by_default = names_that_use_light(namespace["__file__"]) if os.environ.get("CARDBOX_TEST_ONLY_LIGHT") else cases
     for name in cases:
-        if not wanted or name in wanted:
+        if name in (wanted or by_default):
             _run_case(name, cases[name])
     if not _clean_up():
         _Tally.failed += 1
