@@ -12,7 +12,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    least CONSTANT bigint := 16; -- pages
+    least_pages CONSTANT bigint := 16;
     times CONSTANT bigint := 4;
     grown text;
 BEGIN
@@ -22,7 +22,7 @@ BEGIN
     SELECT c.relname INTO grown
       FROM pg_class c
      WHERE c.relnamespace = 'cardbox'::regnamespace AND c.relkind = 'r'
-       AND pg_relation_size(c.oid) / current_setting('block_size')::bigint > times * greatest(c.relpages, least)
+       AND pg_relation_size(c.oid) / current_setting('block_size')::bigint > times * greatest(c.relpages, least_pages)
      ORDER BY random() LIMIT 1;
     IF grown IS NOT NULL THEN
         EXECUTE format('ANALYZE (SKIP_LOCKED) cardbox.%I', grown);

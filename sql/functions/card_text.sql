@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION cardbox.card_text(content json) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE json_typeof(r.json) WHEN 'object' THEN r.json ->> 'text' WHEN 'string' THEN r.json #>> '{}' END
-      FROM cardbox.readable_json(content) AS r(json)
+    SELECT CASE json_typeof(r.value) WHEN 'object' THEN r.value ->> 'text' WHEN 'string' THEN r.value #>> '{}' END
+      FROM cardbox.readable_json(content) AS r(value)
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.card_text TO cardbox_worker;

@@ -15,9 +15,9 @@ BEGIN
         RAISE EXCEPTION 'tool_calls must be a JSON array, not %', jsonb_typeof(tool_calls)
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM cardbox.check_json_depth('content', content::text),
-            cardbox.check_json_depth('metadata', metadata::text),
-            cardbox.check_json_depth('tool_calls', tool_calls::text);
+    PERFORM cardbox.check_nesting('content', content::text),
+            cardbox.check_nesting('metadata', metadata::text),
+            cardbox.check_nesting('tool_calls', tool_calls::text);
     SELECT m.key INTO long FROM jsonb_each(metadata) AS m
      WHERE m.key IN ('type', 'role', 'step_id', 'trace_id', 'agent_turn_id', 'author_id')
        AND octet_length(m.value::text) > 1024;

@@ -16,8 +16,8 @@ BEGIN
     BEGIN
         -- an escape becomes the text \uXXXX, and each backslash of a text is doubled, so that no two texts become equal
         RETURN (SELECT count(DISTINCT replace(replace(replace(
-                       t.json, '\\', E'\x01'), '\u', '\\u'), E'\x01', '\\\\')::jsonb) = 1
-                  FROM unnest(ARRAY[a::text, b::text]) AS t(json));
+                       t.value, '\\', E'\x01'), '\u', '\\u'), E'\x01', '\\\\')::jsonb) = 1
+                  FROM unnest(ARRAY[a::text, b::text]) AS t(value));
     EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
         RETURN false;
     END;
