@@ -139,7 +139,7 @@ def run_program(dev, program):
 
 
 def run_loop(dev, program):
-    """An agent loop runs, and is killed and started again, with a model of the test's own."""
+    """An agent loop runs with models of the test's own. It is also killed and started again."""
     client_test.check_program(here(program, dev), dev.port)
 
 
@@ -180,6 +180,8 @@ def test_examples():
     cases = [(path, *example) for path, guide in GUIDES.items() for example in examples(guide)]
     for path, least in (("README.md", 3), ("openapi/README.md", 6), ("include/README.md", 4), ("sql/README.md", 1)):
         assert sum(1 for case in cases if case[0] == path) >= least, f"{path} has fewer than {least} examples"
+    loops = [text for _, _, function, text in cases if function is run_loop]
+    assert len(set(re.findall(r'session\("[^"]*"\)', "".join(loops)))) == len(loops), "two loops share a session"
     for path, title, function, text in cases:
         yield f"{path}: {title}", lambda function=function, text=text: function(dev, text)
     yield "stop", dev.stop

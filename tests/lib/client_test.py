@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -18,6 +19,7 @@ PYTHON_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "python")
 TYPESCRIPT_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "typescript")
 TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
 NODE_TYPES = "@types/node@20.19.8"
+QUESTION = "What time is it?"
 
 
 @once
@@ -176,11 +178,12 @@ class KilledServer:
 class LoopModel:
     """A model for agent loops, as chat completions without streaming: it calls the first tool, then answers with its result.
 
-    `on_request` is called before each answer.
+    `on_request` is called before each answer. `always`: the message that is every answer.
     """
 
-    def __init__(self, on_request=lambda: None):
+    def __init__(self, on_request=lambda: None, always=None):
         self.requests = []
+        self.always = always
         model = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -207,6 +210,8 @@ class LoopModel:
 
     def answer(self, body):
         """The next message of the model. Like the APIs of models, it accepts no call without a result."""
+        if self.always is not None:
+            return self.always
         last = body["messages"][-1]
         calls = [call["id"] for message in body["messages"] for call in message.get("tool_calls") or []]
         if calls != [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]:
@@ -218,66 +223,112 @@ class LoopModel:
         return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def check_loop(command, environment, count):
-    """Runs an agent loop twice with the same new turn. The second run stores nothing. Returns the loop's output.
+class Loop:
+    """A program with an agent loop, and its session."""
 
-    `command`: the loop's command, without the arguments for the turn and the question. `count` returns the number of the
-    session's entries.
-    """
-    model, before, outputs = LoopModel(), count(), []
+    def __init__(self, source, port):
+        """`source`: the text of a program, in TypeScript if it imports by `from "cardbox"`, else in Python."""
+        typescript = 'from "cardbox"' in source
+        path = os.path.join(cardbox_test.temp_dir(), "agent.ts" if typescript else "agent.py")
+        with open(path, "w", encoding="utf-8") as text:
+            text.write(source)
+        self.command = ["node", os.path.join(compile_programs(path), "agent.js")] if typescript else [sys.executable, "-B", path]
+        self.port = port
+        self.project, self.session = re.search(r'project\("(.*?)"\)\.session\("(.*?)"\)', source).groups()
+
+    def start(self, model, turn):
+        """Starts the program. It asks the model."""
+        environment = {**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "PYTHONPATH": PYTHON_CLIENT}
+        return subprocess.Popen([*self.command, turn, QUESTION], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment)
+
+    def run(self, model, turn):
+        """Runs the program. Returns its exit status, its output and its error output."""
+        process = self.start(model, turn)
+        try:
+            output, errors = process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+        return process.returncode, output, errors
+
+    def append(self, *entries):
+        """Appends entries with the bytes that the clients send."""
+        with cardbox_test.Client(self.port) as client:
+            answer = client.request("POST", cardbox_test.session_url(self.session, "entries", project=self.project),
+                                    json.dumps({"entries": entries}, separators=(",", ":")), {"Content-Type": "application/json"})
+        assert answer.status == 200, answer
+
+    def count(self):
+        """The number of the session's entries."""
+        with cardbox_test.Client(self.port) as client:
+            answer = client.request("GET", cardbox_test.session_url(self.session, project=self.project))
+        return answer.json()["entries"] if answer.status == 200 else 0
+
+
+def check_new_turn(loop):
+    """The second run of the same turn stores nothing, and does not ask the model."""
+    model, before, results = LoopModel(), loop.count(), []
     for _ in range(2):
-        done = subprocess.run([*command, f"turn-{model.url}", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
-                              env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "MODEL_KEY": "none", **environment})
-        assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
-        outputs.append(done.stdout)
-        assert count() == before + 4, (before, count(), outputs)
-    assert outputs[0] == outputs[1] and len(model.requests) == 2, (outputs, len(model.requests))
-    return outputs[0]
+        results.append(loop.run(model, f"turn-{model.url}"))
+        assert results[-1][0] == 0 and results[-1][1].startswith("The tool returned "), results
+        assert loop.count() == before + 4, (before, loop.count(), results)
+    assert results[0] == results[1] and len(model.requests) == 2, (results, len(model.requests))
 
 
-def check_killed_loop(command, environment, count):
-    """Kills an agent loop at its first and at its third request to the model, and starts it again. The turn is stored once."""
-    process, before = [], count()
+def check_killed_loop(loop):
+    """The loop is killed at its first and at its third request to the model, and started again. The turn is stored once."""
+    process, before = [], loop.count()
     model = LoopModel(on_request=lambda: process[0].kill() if len(model.requests) in (1, 3) else None)
     for _ in range(5):
-        process[:] = [subprocess.Popen([*command, f"turn-{model.url}", "What time is it?"], stdout=subprocess.PIPE, text=True,
-                                       env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", **environment})]
+        process[:] = [loop.start(model, f"turn-{model.url}")]
         output, _ = process[0].communicate(timeout=WAIT_S)
         if process[0].returncode == 0:
             break
-    assert output.strip() and len(model.requests) == 4 and count() == before + 4, (output, count(), len(model.requests))
+    assert output.strip() and len(model.requests) == 4 and loop.count() == before + 4, (output, loop.count(), len(model.requests))
 
 
-def check_loop_after_a_dead_turn(command, environment, port, session):
+def check_loop_after_a_dead_turn(loop):
     """An earlier turn died before its tool ran. The next turn goes on: the dead call gets a synthetic result."""
-    dead = {"entries": [{"id": "dead-turn", "type": "user", "content": "?"},
-                        {"id": "dead-call", "type": "assistant", "content": "", "toolCalls": [{"id": "d1", "name": "clock", "params": {}}]}]}
-    with cardbox_test.Client(port) as client:
-        answer = client.request("POST", cardbox_test.session_url(session[1], "entries", project=session[0]), json.dumps(dead),
-                                {"Content-Type": "application/json"})
-    assert answer.status == 200, answer
-    model = LoopModel()
-    done = subprocess.run([*command, "turn-after", "What time is it?"], capture_output=True, text=True, timeout=WAIT_S,
-                          env={**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", **environment})
-    assert done.stdout.startswith("The tool returned "), f"{done.stdout}{done.stderr}"
+    loop.append({"id": "dead-turn", "type": "user", "content": "?"},
+                {"id": "dead-call", "type": "assistant", "content": "", "toolCalls": [{"id": "d1", "name": "clock", "params": {}}]})
+    status, output, errors = loop.run(LoopModel(), "turn-after")
+    assert (status, output[:18]) == (0, "The tool returned "), (output, errors)
 
 
-def check_program(source, port, session=("demo", "chat")):
-    """Checks an agent loop of a guide: the text of a program, in TypeScript if it imports by `from "cardbox"`, else in Python."""
-    folder = cardbox_test.temp_dir()
-    typescript = 'from "cardbox"' in source
-    path = os.path.join(folder, "agent.ts" if typescript else "agent.py")
-    with open(path, "w", encoding="utf-8") as text:
-        text.write(source)
-    command = ["node", os.path.join(compile_programs(path), "agent.js")] if typescript else [sys.executable, "-B", path]
+def check_loop_between_two_tools(loop):
+    """The loop died when one of two calls had a result. It runs the tool of the other call, and only this one."""
+    calls = [{"id": name, "name": "clock", "params": {}} for name in ("p1", "p2")]
+    loop.append({"id": "parallel", "type": "user", "content": QUESTION},
+                {"id": "parallel-calls", "type": "assistant", "content": "", "toolCalls": calls},
+                {"id": "parallel-result", "type": "tool_result", "toolCallId": "p1", "output": "first"})
+    before, model = loop.count(), LoopModel()
+    status, output, errors = loop.run(model, "parallel")
+    assert (status, output[:18]) == (0, "The tool returned "), (output, errors)
+    results = [message["content"] for message in model.requests[0]["messages"] if message["role"] == "tool"][-2:]
+    assert results[0] == "first" and results[1] in output and "No result" not in output, (results, output)
+    assert loop.count() == before + 2 and len(model.requests) == 1, (loop.count(), model.requests)
 
-    def count():
-        with cardbox_test.Client(port) as client:
-            answer = client.request("GET", cardbox_test.session_url(session[1], project=session[0]))
-        return answer.json()["entries"] if answer.status == 200 else 0
-    check_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
-    check_killed_loop(command, {"PYTHONPATH": PYTHON_CLIENT}, count)
-    check_loop_after_a_dead_turn(command, {"PYTHONPATH": PYTHON_CLIENT}, port, session)
+
+NO_ANSWERS = [{"content": None, "refusal": "I can't help with that."}, {"content": ""}, {"content": "\n"}, {"content": None},
+              {"content": None, "tool_calls": []}, {"content": " \u3000\u2003 "}]
+
+
+def check_loop_without_an_answer(loop):
+    """The model refuses, or says nothing. The loop ends with a message, and can be started again."""
+    for number, said in enumerate(NO_ANSWERS):
+        model = LoopModel(always={"role": "assistant", **said})
+        status, output, errors = loop.run(model, f"nothing-{number}")
+        assert status != 0 and output == "" and said.get("refusal", "the answer is empty") in errors, (said, status, output, errors)
+        assert len(model.requests) == 1, (said, len(model.requests))
+    assert loop.run(LoopModel(), f"nothing-{number}")[0] == 0
+
+
+def check_program(source, port):
+    """Checks the agent loop of a guide."""
+    loop = Loop(source, port)
+    for check in (check_new_turn, check_killed_loop, check_loop_after_a_dead_turn, check_loop_between_two_tools,
+                  check_loop_without_an_answer):
+        check(loop)
 
 
 def entries_of(port, session):
