@@ -136,6 +136,8 @@ test("errors", async () => {
     const stale = await failure(project.session("talk").append({ type: "user", content: "x" }, { expected_version: 1 }));
     assert.equal(stale.errorCode, "conflict");
     assert(stale.currentVersion! > 1);
+    const large = await failure(project.session("talk").append({ type: "user", content: "x".repeat(30_000_000) }));
+    assert.deepEqual([large.status, large.errorCode], [413, "too_large"]);
     const nobody = await failure(new CardBox("http://127.0.0.1:9", { tries: 2 }).project("p").cards.get("x"));
     assert.deepEqual([nobody.status, nobody.errorCode], [0, "unreachable"]);
     const never = (_: unknown, init?: RequestInit) =>

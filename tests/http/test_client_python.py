@@ -169,6 +169,15 @@ def test_errors():
         assert error_of(CardBox(url, tries=1, timeout=0.2).project("p").cards.get, "x").error_code == "timeout"
 
 
+def test_a_body_over_the_limit():
+    """The server answers before it has read the body, and closes the connection while the client still writes."""
+    client = CardBox(f"http://127.0.0.1:{server().port}", tries=1).project("p")
+    for size in (5_000_000, 30_000_000):
+        error = error_of(client.session("large").append, {"type": "user", "content": "x" * size}, create="plain")
+        assert (error.status, error.error_code) == (413, "too_large"), error
+        assert client.sessions.list()["sessions"] is not None
+
+
 def check_after_lost_answer(call, check):
     """The first answer to `call` is lost. `check` gets the second answer."""
     proxy().requests.clear()

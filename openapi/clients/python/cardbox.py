@@ -228,7 +228,12 @@ class _Transport:
             body = body if isinstance(body, bytes) else _encode(body)
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        connection.request(call.method, self._target(call), body, headers)
+        if connection.sock is None:
+            connection.connect()
+        try:
+            connection.request(call.method, self._target(call), body, headers)
+        except (ConnectionError, ssl.SSLError):
+            pass  # the server may have answered, such as with 413, and closed the connection before it had read the whole body
         response = connection.getresponse()
         if not response.chunked and response.length is None:  # http.client takes a lost connection for the end of the headers
             raise http.client.HTTPException("the answer ended in its headers")
