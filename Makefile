@@ -1,5 +1,5 @@
 # CardBox: `make run` installs what is missing, builds, starts a private PostgreSQL and serves;
-# `make test` installs what is missing and runs every test. `make help` lists the rest.
+# `make test` installs what is missing and runs the tests. `make help` lists the rest.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -36,7 +36,7 @@ SONAME   = libcardbox.so.$(if $(filter 0.%,$(ABI)),$(ABI),$(basename $(ABI)))
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox $(BUILD)/bin/cardbox-worker
 LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 
-.PHONY: build run test lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
+.PHONY: build run test test-long lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
 .DELETE_ON_ERROR:
 
 build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, cardbox, cardbox-worker, build/lib/libcardbox.{a,so}
@@ -45,8 +45,11 @@ run: deps ## install what is missing, build, start a private PostgreSQL in ./var
 	@$(MAKE) --no-print-directory -j$$(nproc) build
 	@$(BUILD)/bin/cardbox dev $(ARGS)
 
-test: ## install what is missing and run all tests
-	@tests/run all
+test: ## install what is missing and test every behaviour once
+	@tests/run test
+
+test-long: ## what is slow: all tests on the other builds, long fuzzing, big data (hours)
+	@tests/run test-long
 
 lint: ## format, warnings of clang, clang-tidy, cppcheck, rules of the house
 	@tests/run lint

@@ -9,7 +9,6 @@ Each function is one case; one that yields (name, function) pairs is as many cas
 printed is `N passed, N failed`. Names on the command line choose among the functions.
 Environment: CARDBOX_BUILD, where bin/ is (default build); CARDBOX_TEST_PG, the folder of a cluster
 that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: fewer repetitions;
-CARDBOX_TEST_ONLY_LIGHT, set: only the cases that use LIGHT (light.py);
 CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transaction mode.
 """
 
@@ -38,8 +37,6 @@ import threading
 import time
 import traceback
 import urllib.parse
-
-from light import names_that_use_light
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
@@ -737,10 +734,8 @@ def main(namespace=None):
     wanted = asked.parse_args().cases
     if unknown := [name for name in wanted if name not in cases]:
         asked.error(f"there is no case {', '.join(unknown)}; there are {', '.join(cases)}")
-    by_default = names_that_use_light(namespace["__file__"]) if os.environ.get("CARDBOX_TEST_ONLY_LIGHT") else cases
-    for name in cases:
-        if name in (wanted or by_default):
-            _run_case(name, cases[name])
+    for name in wanted or cases:
+        _run_case(name, cases[name])
     if not _clean_up():
         _Tally.failed += 1
         print("FAILED  what was left at the end", flush=True)
