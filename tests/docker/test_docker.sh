@@ -125,7 +125,7 @@ package_of() { # FILE
 find_package() { # FILE
     local path
     for path in "$1" "/usr$1" "${1#/usr}" "$(readlink -f "$1")"; do
-        dpkg -S "$path" 2>/dev/null | sed 's/:.*//' | grep . && return
+        dpkg -S "$path" 2>/dev/null | grep -v '^diversion ' | sed 's/:.*//' | grep . && return
     done
     echo "no package has $1"
 }

@@ -129,7 +129,8 @@ def test_logical_replication():
     target = there.database()
     there.psql(target, "TRUNCATE cardbox.migrations, cardbox.functions, cardbox.token_changes")
     here.psql(dsn, "CREATE PUBLICATION everything FOR ALL TABLES")
-    there.psql(target, f"CREATE SUBSCRIPTION everything CONNECTION '{as_role(dsn, 'postgres')}' PUBLICATION everything")
+    run_as_owner = "WITH (run_as_owner = true)" if int(there.psql(target, "SHOW server_version_num")) >= 160000 else ""
+    there.psql(target, f"CREATE SUBSCRIPTION everything CONNECTION '{as_role(dsn, 'postgres')}' PUBLICATION everything {run_as_owner}")
     for answer in changes(server):
         assert answer.status == 200, answer
     assert cardbox("gc", "--dsn", dsn, "--retention-days", "0").stdout.endswith("\n1 rows removed\n")
