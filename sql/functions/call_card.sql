@@ -5,19 +5,14 @@ CREATE OR REPLACE FUNCTION cardbox.call_card(tenant text, call cardbox.calls) RE
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    id        text := md5('tool.call ' || call.call_id)::uuid::text;
     arguments json := cardbox.inner_json(call.parameters);
 BEGIN
     IF json_typeof(arguments) <> 'object' THEN
         arguments := format('{"parameters":%s}', arguments);
     END IF;
-    INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_call_id, metadata, created_at, sealed)
-    VALUES (tenant, id,
-            format('{"tool_name":%s,"arguments":%s}', to_json(replace(call.ability_name, ':', '__')), arguments)::json,
-            call.call_id,
-            jsonb_build_object('type', 'tool.call', 'role', 'assistant', 'task_id', call.task_id),
-            clock_timestamp(), true)
-    ON CONFLICT DO NOTHING;
-    RETURN id;
+    RETURN cardbox.own_card(
+        tenant, 'tool.call ' || call.call_id,
+        format('{"tool_name":%s,"arguments":%s}', to_json(replace(call.ability_name, ':', '__')), arguments)::json,
+        jsonb_build_object('type', 'tool.call', 'role', 'assistant', 'task_id', call.task_id), call.call_id);
 END
 $$;
