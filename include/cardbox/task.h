@@ -188,7 +188,8 @@ typedef struct cardbox_claim {
     int32_t failed_calls; /**< number of calls that the previous worker left open; the claim has set
                              them to failed */
     bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts. Only
-                      one claim returns this failed task */
+                      one claim returns this failed task, and a claim returns at most one such task:
+                      claim again for others */
 } cardbox_claim;
 
 /**

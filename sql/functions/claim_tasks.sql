@@ -2,7 +2,8 @@
 -- so that a tenant with many tasks does not starve the others. If fewer tasks than max_tasks are claimed, the function
 -- then claims further due tasks of any of these tenants.
 --   max_attempts  If the column attempts of a task has reached this number, the task is not claimed, but finished as
---                 failed: the row of the task has the outcome 12.
+--                 failed: the row of the task has the outcome 12. A call finishes at most one task, before it claims
+--                 others, so that it locks few tasks for long: see give_up_task().
 --   take_over     Whether to claim, before all others, the tasks that `owner` already holds: for a worker that was
 --                 restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
@@ -23,8 +24,8 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(tenants);
     END IF;
-    IF owner IS NULL OR max_tasks IS NULL OR max_tasks < 1 THEN
-        RAISE EXCEPTION 'a claim needs an owner and a number of tasks' USING ERRCODE = 'invalid_parameter_value';
+    IF owner IS NULL OR max_tasks IS NULL OR max_tasks < 1 OR max_attempts IS NULL THEN
+        RAISE EXCEPTION 'a claim needs an owner and numbers of tasks and attempts' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     -- the tenants that have a task to claim, in random order
     SELECT array_agg(n.id ORDER BY random()) INTO served
@@ -37,12 +38,18 @@ BEGIN
            (SELECT FROM cardbox.tasks t
              WHERE take_over AND t.tenant_id = n.id AND t.lease_owner = owner LIMIT 1)
              LIMIT 1) AS due;
-    share := ceil(max_tasks::numeric / greatest(cardinality(served), 1));
+    FOR claimed IN
+        SELECT * FROM cardbox.give_up_task(served[1 : max_tasks], moment, owner, max_attempts, take_over)
+    LOOP
+        tasks_left := tasks_left - 1;
+        RETURN NEXT claimed;
+    END LOOP;
+    share := ceil(tasks_left::numeric / greatest(cardinality(served), 1));
     IF take_over THEN
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             FOR task IN
                 SELECT * FROM cardbox.tasks t
-                 WHERE t.tenant_id = tenant AND t.lease_owner = owner
+                 WHERE t.tenant_id = tenant AND t.lease_owner = owner AND t.attempts < max_attempts
                  LIMIT tasks_left FOR NO KEY UPDATE SKIP LOCKED
             LOOP
                 claimed := cardbox.assign_task(task, owner, lease_ms, max_attempts);
@@ -56,7 +63,7 @@ BEGIN
             EXIT WHEN tasks_left <= 0;
             FOR task IN
                 SELECT * FROM cardbox.tasks t
-                 WHERE t.tenant_id = tenant AND t.wake_at <= moment
+                 WHERE t.tenant_id = tenant AND t.wake_at <= moment AND t.attempts < max_attempts
                  ORDER BY t.wake_at LIMIT least(share, tasks_left) FOR NO KEY UPDATE SKIP LOCKED
             LOOP
                 claimed := cardbox.assign_task(task, owner, lease_ms, max_attempts);

@@ -22,7 +22,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 5;
     END IF;
-    SELECT * INTO old FROM cardbox.calls c WHERE c.tenant_id = tenant AND c.call_id = id FOR NO KEY UPDATE;
+    -- The lock of its task protects a call. A call of another task is not locked: that could be a deadlock.
+    SELECT * INTO old FROM cardbox.calls c WHERE c.tenant_id = tenant AND c.call_id = id;
     -- The start message of a stored call was checked when the call was inserted.
     IF EXISTS (SELECT FROM unnest(ARRAY[CASE WHEN old.call_id IS NULL THEN given ->> 'start' END, given ->> 'end']) AS w(id)
                 WHERE w.id IS NOT NULL

@@ -55,8 +55,11 @@ static void hand_task_back(worker_pool *pool, const claimed_task *task)
     work_write(&ended, pool->shared->db, &write, NULL);
 }
 
-static void assign_tasks(worker_pool *pool, const store_rows *rows)
+/* Returns whether a task was given up. Then there may be more such tasks, since each claim returns
+ * at most one. */
+static bool assign_tasks(worker_pool *pool, const store_rows *rows)
 {
+    bool gave_up = false;
     for (int i = 0; i < rows_count(rows); i++) {
         claimed_task task;
         claimed_task_read(&task, rows, i);
@@ -65,7 +68,9 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
             hand_task_back(pool, &task);
         if (task.given_up && task.parent_id.len > 0)
             work_wake(pool->shared->db, task.tenant);
+        gave_up = gave_up || task.given_up;
     }
+    return gave_up;
 }
 
 static void claim_tasks(claimer *k, size_t slots)
@@ -92,7 +97,7 @@ static void claim_tasks(claimer *k, size_t slots)
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;
-    assign_tasks(pool, rows);
+    k->may_have_more |= assign_tasks(pool, rows);
     rows_free(rows);
 }
 
