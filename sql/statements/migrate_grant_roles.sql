@@ -16,8 +16,8 @@ BEGIN
         IF NOT pg_has_role(needed, 'USAGE') THEN
             RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format(
                 'role "%s" lacks the rights of %s, which migrating needs: as superuser run '
-                'GRANT %I TO %I WITH ADMIN OPTION; ALTER ROLE %I INHERIT', current_user, needed, needed,
-                current_user, current_user);
+                'ALTER ROLE %I INHERIT; GRANT %I TO %I WITH ADMIN OPTION', current_user, needed, current_user,
+                needed, current_user);
         END IF;
     END LOOP;
 END

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -252,8 +253,13 @@ def test_owner_that_sees_no_rows():
     done = cardbox("migrate", "--dsn", as_role(dsn, role), check=False)
     assert done.returncode == 1 and f"ALTER ROLE {role} INHERIT" in done.stderr, done
     assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == "0\n"
-    psql(dsn, f"ALTER ROLE {role} INHERIT")
-    cardbox("migrate", "--dsn", as_role(dsn, role))
+    for group in ("cardbox_service", "cardbox_writer"):  # PostgreSQL 15 needs the first statement only
+        if done.returncode == 0:
+            break
+        assert f"lacks the rights of {group}," in done.stderr, done
+        psql(dsn, re.search("as superuser run (.*); run the command as", done.stderr).group(1))
+        done = cardbox("migrate", "--dsn", as_role(dsn, role), check=False)
+    assert done.returncode == 0, done
 
 
 def test_role_without_rights_may_check():
