@@ -130,16 +130,46 @@ function draw(root) {
   }
 }
 
-/** Hides what does not have all the words. */
+// --- find ---
+
+/** The words of a name or a text: those of appendToBox are append, to and box. The name of an ability is one word. */
+const wordsOf = (text) => text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z0-9:]+/).filter(Boolean);
+
+// How much a word counts in the id, the path and the summary of an operation
+const WEIGHTS = [['id', 4], ['path', 4], ['summary', 3]];
+
+/** For each operation: its nodes, its whole text, and the words of its names. */
+function entriesOf() {
+  return [...document.querySelectorAll('.operation')].map((node) => ({
+    node, link: document.querySelector(`[data-of="${CSS.escape(node.id)}"]`), text: `${node.id} ${node.textContent}`.toLowerCase(),
+    id: wordsOf(node.id), path: wordsOf(node.querySelector('h3 code').textContent),
+    summary: wordsOf(node.querySelector('.summary').textContent),
+  }));
+}
+
+/** How well the names of an operation have a word: as a whole word, at the beginning of a word, or not. */
+function score(entry, word) {
+  if (entry.id.join('') === word) return 20;
+  return WEIGHTS.reduce((sum, [name, weight]) => sum + (entry[name].includes(word) ? weight
+    : Number(entry[name].some((one) => one.startsWith(word)))), 0);
+}
+
+let entries = null;
+
+/** Hides what does not have all the words. Marks the operation whose names have them best: Enter goes to it. */
 function filter() {
+  entries ??= entriesOf();
   const words = $('filter').value.toLowerCase().split(/\s+/).filter(Boolean);
-  let count = 0;
-  for (const one of document.querySelectorAll('.operation')) {
-    const text = one.textContent.toLowerCase();
-    one.hidden = !words.every((word) => text.includes(word));
-    count += one.hidden ? 0 : 1;
-    document.querySelector(`[data-of="${CSS.escape(one.id)}"]`).hidden = one.hidden;
+  let [count, best] = [0, { value: -1 }];
+  for (const one of entries) {
+    one.node.hidden = one.link.hidden = !words.every((word) => one.text.includes(word));
+    one.link.removeAttribute('aria-current');
+    if (one.node.hidden) continue;
+    count++;
+    const value = words.reduce((sum, word) => sum + score(one, word), 0);
+    if (value > best.value) best = { value, link: one.link };
   }
+  if (words.length > 0) best.link?.setAttribute('aria-current', 'true');
   for (const section of document.querySelectorAll('main section[data-tag]')) {
     section.hidden = !section.querySelector('.operation:not([hidden])');
     document.querySelector(`#contents [data-tag="${CSS.escape(section.dataset.tag)}"]`).hidden =
@@ -148,6 +178,12 @@ function filter() {
   document.querySelector('.about').hidden = words.length > 0;
   document.querySelector('main .notice').hidden = count > 0;
   $('found').textContent = words.length === 0 ? '' : `${count} found`;
+}
+
+/** Scrolls to the operation of the address. An operation gets its height when it comes into sight, so the next frames scroll again. */
+function showTarget(times = 4) {
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  if (times > 1) requestAnimationFrame(() => showTarget(times - 1));
 }
 
 function keys(event) {
@@ -159,7 +195,7 @@ function keys(event) {
     $('filter').value = '';
     filter();
   } else if (event.key === 'Enter' && typing) {
-    document.querySelector('#contents a:not([hidden])')?.click();
+    document.querySelector('#contents [aria-current]')?.click();
   }
 }
 
@@ -169,7 +205,9 @@ try {
   draw(await answer.json());
   $('filter').addEventListener('input', filter);
   document.addEventListener('keydown', keys);
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  addEventListener('hashchange', () => showTarget());
+  if (location.hash) location.replace(location.hash); // the target is there now
+  showTarget();
 } catch (error) {
   fill($('main'), notice('The document could not be read', error.message));
 }

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from browser import no_complaints, page
 from cardbox_test import Postgres, Server
-from web_data import BOX, LONG_BOX, SAMPLE, await_version, box, ids_shown, server, visit
+from web_data import BOX, ENTER, LONG_BOX, SAMPLE, await_version, box, ids_shown, server, visit
 
 
 def test_projects_are_offered():
@@ -161,12 +161,13 @@ def test_docs():
     operations = server().get("/openapi.json").json()["paths"]
     count = sum(method in ("get", "put", "post", "delete") for item in operations.values()
                 for method in item)
-    assert len(browser.texts(".operation")) == count
-    assert not any("undefined" in text or "[object" in text for text in browser.texts(".operation"))
+    texts = browser.run("return [...document.querySelectorAll('.operation')].map((one) => one.textContent)")
+    assert len(texts) == count
+    assert not any("undefined" in text or "[object" in text for text in texts)
     browser.run("for (const one of [...document.querySelectorAll('.operation')].slice(0, 12))"  # all take seconds
                 "  for (const part of one.querySelectorAll('details')) part.open = true")
-    assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
-    forms = browser.run("return document.querySelector('#addCards .media').innerText")
+    assert "agent.thought" in browser.run("return document.querySelector('#getCard').textContent")
+    forms = browser.run("return document.querySelector('#addCards .media').textContent")
     assert "Either NewCardAlone" in forms and "or NewCards" in forms, forms
     browser.wait("return document.querySelectorAll('article table table').length > 10")
     narrow = browser.run("return [...document.querySelectorAll('article tr > *')].filter((one) => "
@@ -175,6 +176,17 @@ def test_docs():
     starts = browser.run("return [...new Set([...document.querySelectorAll('#contents a > :last-child')]"
                          ".map((one) => one.getBoundingClientRect().left))]")
     assert len(starts) == 1, starts
+    in_sight = "const top = document.querySelector(':target')?.getBoundingClientRect().top; return top >= 0 && top < 100"
+    for words, operation in (("append", "appendToBox"), ("append session", "appendToSession"), ("session:append", "sessionAppend"),
+                             ("create box", "createBox"), ("getcard", "getCard"), ("fork", "forkBox"), ("tree", "listSessionTree")):
+        browser.run("const field = document.querySelector('#filter'); field.value = arguments[0];"
+                    "field.dispatchEvent(new Event('input'))", words)
+        browser.type("#filter", ENTER)
+        browser.wait("return location.hash === arguments[0]", f"#{operation}")
+        browser.wait(in_sight)
+        assert browser.run("return document.querySelector('#contents [aria-current]').hash") == f"#{operation}"
+    browser.run("document.querySelector('#filter').value = ''")
+    visit("/docs#moveSessionHead").wait(in_sight)
     browser.type("#filter", "hydrate missing_box_ids")
     browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
     assert browser.texts("#found") == ["1 found"]
