@@ -122,8 +122,8 @@ function query(values) {
 /** The address of this server, for programs. */
 export const server = () => ROOT.href.replace(/\/$/, '');
 
-/** The first projects of the token, or of all. */
-export const projects = () => call('GET', 'projects' + query({ limit: 100 }));
+/** One page of the projects that the token may see. */
+export const projects = (cursor) => call('GET', 'projects' + query({ limit: 100, cursor }));
 
 /** The requests of the page about one project. */
 export function project(name, signal) {

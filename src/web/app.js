@@ -6,7 +6,7 @@ import { showBox } from './box.js';
 import { showCard, showEntry } from './card.js';
 import { showBoxContext } from './context.js';
 import { addKeys, pageKeys, showHelp } from './keys.js';
-import { listBoxes, listCards } from './lists.js';
+import { listBoxes, listCards, paged } from './lists.js';
 import { showOverview } from './overview.js';
 import { go, link, place, setTitle } from './place.js';
 import { row } from './rows.js';
@@ -14,9 +14,9 @@ import { showSearch } from './search.js';
 import { showSeen } from './seen.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
 import { listTasks, showTask } from './task.js';
-import { trouble } from './trouble.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
+const SUGGESTED = 1000; // projects that the field suggests
 const PARTS = ['overview', 'sessions', 'tasks', 'boxes', 'cards']; // links at the top
 // The views by name: `part` is the link at the top that is marked; `title` is that of a list; `show` draws the view.
 const VIEWS = new Map(Object.entries({
@@ -54,7 +54,24 @@ function remembered() {
 function remember(name) {
   const names = [name, ...remembered().filter((one) => one !== name)].slice(0, 12);
   localStorage.setItem(PROJECTS_KEY, JSON.stringify(names));
-  fill($('projects'), names.map((one) => el('option', { value: one })));
+}
+
+/** The field suggests the projects that were opened here, and those that the token may see. */
+async function suggestProjects() {
+  const names = new Set(remembered());
+  const show = () => fill($('projects'), [...names].map((one) => el('option', { value: one })));
+  show();
+  try {
+    let cursor;
+    do {
+      const { data } = await projects(cursor);
+      for (const one of data.projects) names.add(one.project_id);
+      cursor = data.next_cursor;
+    } while (cursor && names.size < SUGGESTED);
+  } catch {
+    return; // a token that may not list them can name its own
+  }
+  show();
 }
 
 // --- what is shown ---
@@ -72,24 +89,29 @@ function welcome() {
   leaveMain();
   const list = el('nav', { class: 'projects', 'aria-label': 'projects' });
   fill(main, notice('Which project?', 'Choose one, or type its name at the top. A project that does ' +
-    'not exist yet begins with its first card.'), list);
+    'not exist yet begins with its first contents.'), list);
   offerProjects(list);
 }
 
-async function offerProjects(list) {
+/** One page of projects; none for a token that may not list them, but can name its own. */
+async function pageOfProjects(cursor) {
   try {
-    const { data } = await projects();
-    const many = (one, kind, word) => cappedCount(one[kind], one.capped.includes(kind), word, kind).join(' ');
-    fill(list, data.projects.map((one) => row({
-      href: link({ project: one.project_id }), text: one.project_id, id: one.project_id,
-      facts: [many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ',
-        many(one, 'boxes', 'box'), ', ', many(one, 'cards', 'card')],
-    })));
-    if (data.projects.length === 0) fill(list, el('p', { class: 'faint' }, 'There is no project yet.'));
+    const { data } = await projects(cursor);
+    return { items: data.projects, next: data.next_cursor };
   } catch (error) {
-    if (error.status === 403) $('project').focus(); // a token that may not list them can name its own
-    else fill(list, trouble(error));
+    if (error.status !== 403) throw error;
+    $('project').focus();
+    return { items: [], next: null };
   }
+}
+
+function offerProjects(list) {
+  const many = (one, kind, word) => cappedCount(one[kind], one.capped.includes(kind), word, kind).join(' ');
+  return paged(list, pageOfProjects, (one) => row({
+    href: link({ project: one.project_id }), text: one.project_id, id: one.project_id,
+    facts: [many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ',
+      many(one, 'boxes', 'box'), ', ', many(one, 'cards', 'card')],
+  }), () => el('p', { class: 'faint' }, 'There is no project to list yet.'));
 }
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -158,7 +180,10 @@ $('project-form').addEventListener('submit', (event) => {
 });
 
 // The field shows the last project: typing replaces it.
-$('project').addEventListener('focus', () => $('project').select());
+$('project').addEventListener('focus', () => {
+  $('project').select();
+  suggestProjects();
+});
 
 $('search-form').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -212,7 +237,6 @@ window.addEventListener('hashchange', (event) => {
   show(place(new URL(event.oldURL).hash));
 });
 
-fill($('projects'), remembered().map((one) => el('option', { value: one })));
 sayToken();
 const last = remembered()[0];
 if (!place().project && last) go({ project: last });

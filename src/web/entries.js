@@ -4,7 +4,8 @@ import { copyButton, count, el, shortId, untrusted } from './dom.js';
 import { elsewhere } from './elsewhere.js';
 import { link } from './place.js';
 import { askToForkSession } from './retry.js';
-import { clock } from './time.js';
+import { clock, exactly } from './time.js';
+import { isOfUser } from './turns.js';
 
 const DEEPEST = 16; // steps that a branch is set in
 // The same roles as in the command line; a summary has a role only for models.
@@ -71,8 +72,8 @@ export function entryRow(row, { session, here, api, turn, current, onfold }) {
   node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
   children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
   foldButton(row, onfold), el('span', { class: 'space' }),
-  actions(node, word, api, here, Boolean(turn)),
-  el('span', { class: 'faint time' }, clock(node.preview?.time)),
+  actions(node, word, api, here, isOfUser(node)),
+  el('span', { class: 'faint time', title: clock(node.preview?.time) && exactly(node.preview.time) }, clock(node.preview?.time)),
   shortId(node.entry_id, { class: 'id faint' }));
   made.style.setProperty('--level', Math.min(level, DEEPEST));
   return made;

@@ -1,5 +1,5 @@
-// first.js: what a project without contents shows: programs that write its first card, with the address
-// of this server and the name of the project. tests/web/test_overview.py runs each of them.
+// first.js: the page of a project without contents. It shows programs that write the first entry of a session, with the
+// address of this server and the name of the project. tests/web/test_overview.py runs each of them.
 import { copyButton, el, fill, untrusted } from './dom.js';
 import { server, token } from './api.js';
 import { commandOf } from './curl.js';
@@ -14,13 +14,13 @@ function textInC(value) {
     ? '\\' + byte.toString(8).padStart(3, '0') : String.fromCharCode(byte))).join('') + '"';
 }
 
-const CARD = { card_id: 'hello', type: 'task.instruction', content: { __type__: 'TextContent', text: 'Hello, CardBox.' } };
+const FIRST = { create: { dialect: 'plain' }, entry: { id: 'hello', type: 'user', content: 'Hello, CardBox.' } };
 
 // {name, how: what must be there, write(project): the program}
 const PROGRAMS = [{
   name: 'curl',
   how: 'In a shell:',
-  write: (project) => `${commandOf(`${server()}/projects/${encodeURIComponent(project)}/cards`, CARD)}\n`,
+  write: (project) => `${commandOf(`${server()}/projects/${encodeURIComponent(project)}/sessions/first/entries`, FIRST)}\n`,
 }, {
   name: 'TypeScript',
   how: 'Run npm install in openapi/clients/typescript of the repository, and then, in your folder, ' +
@@ -28,10 +28,9 @@ const PROGRAMS = [{
   write: (project) => `import { CardBox } from "cardbox";
 
 const server = new CardBox(${text(server())}${token.get() ? ', { token: process.env.CARDBOX_TOKEN! }' : ''});
-const made = await server.project(${text(project)}).cards.add({
-  card_id: "hello", type: "task.instruction",
-  content: { __type__: "TextContent", text: "Hello, CardBox." } });
-console.log(made);
+const session = server.project(${text(project)}).session("first");
+await session.append({ id: "hello", type: "user", content: "Hello, CardBox." }, { create: "plain" });
+console.log((await session.context({ format: "openai" })).messages);
 `,
 }, {
   name: 'Python',
@@ -39,10 +38,9 @@ console.log(made);
   write: (project) => `${token.get() ? 'import os\n' : ''}from cardbox import CardBox
 
 server = CardBox(${text(server())}${token.get() ? ', os.environ["CARDBOX_TOKEN"]' : ''})
-made = server.project(${text(project)}).cards.add({
-    "card_id": "hello", "type": "task.instruction",
-    "content": {"__type__": "TextContent", "text": "Hello, CardBox."}})
-print(made)
+session = server.project(${text(project)}).session("first")
+session.append({"id": "hello", "type": "user", "content": "Hello, CardBox."}, create="plain")
+print(session.context(format="openai")["messages"])
 `,
 }, {
   name: 'C',
@@ -54,17 +52,17 @@ print(made)
 
 int main(void)
 {
+    const char *entry = "{\\"id\\":\\"hello\\",\\"type\\":\\"user\\",\\"content\\":\\"Hello, CardBox.\\"}";
     cardbox *db = NULL;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
-    cardbox_card card = CARDBOX_CARD_INIT;
+    cardbox_session_options plain = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_session_append_options append = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     options.conninfo = getenv("CARDBOX_DSN");
-    card.card_id = "hello";
-    card.type = CARDBOX_TYPE_INSTRUCTION;
-    card.content = "{\\"__type__\\":\\"TextContent\\",\\"text\\":\\"Hello, CardBox.\\"}";
+    append.create = &plain;
     if (cardbox_open(&db, &options, &err) ||
-        cardbox_add_card(NULL, db, ${textInC(project)}, &card, NULL, &err))
+        cardbox_session_append(NULL, db, ${textInC(project)}, "first", &entry, 1, &append, &err))
         return fprintf(stderr, "%s\\n", err.message), 1;
     puts(${textInC(`${server()}/ui/#/${encodeURIComponent(project)}`)});
     cardbox_close(db);
@@ -73,7 +71,7 @@ int main(void)
 `,
 }];
 
-const WAIT_MS = 3000; // between two looks for the first card
+const WAIT_MS = 3000; // between two looks for the first contents
 
 /** Goes to the overview once there is something. */
 async function lookAgain(api, signal, onfound) {
@@ -86,8 +84,8 @@ async function lookAgain(api, signal, onfound) {
   }
 }
 
-/** Shows how to write the first card of the project at `here`. `onfound` is called once it has something. */
-export function showFirstCard(main, api, here, signal, onfound) {
+/** Shows how to write the first entry of the project at `here`. `onfound` is called once it has something. */
+export function showFirstEntry(main, api, here, signal, onfound) {
   const shown = el('div', {});
   const show = ({ name, how, write }) => {
     const program = write(here.project);
@@ -99,8 +97,9 @@ export function showFirstCard(main, api, here, signal, onfound) {
     type: 'button', class: 'chip', onclick: () => show(one),
   }, one.name)));
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project)),
-    el('p', {}, 'This project has nothing yet. It begins with its first card:')), chips, shown,
-  el('p', { class: 'faint' }, 'This page shows the card as soon as it is there.',
+    el('p', {}, 'This project has nothing yet. For an agent loop of your own, begin with a session:')), chips, shown,
+  el('p', { class: 'faint' }, 'This page shows the session as soon as it is there. Boxes of cards are for several agents that share content, ' +
+    'and tasks for work that a worker runs: see ', el('a', { href: '../docs' }, 'API'), '.',
     token.get() ? ' The token is read from CARDBOX_TOKEN.' : null));
   show(PROGRAMS[0]);
   lookAgain(api, signal, onfound).catch(() => {}); // the server went away: the page stays as it is

@@ -91,6 +91,5 @@ export async function listCards(main, api, here) {
   }, (card) => cardItem(card, {
     project: here.project, open: link({ ...here, query: { ...here.query, card: card.card_id } }),
   }), () => (Object.keys(filters).length > 0 ? notice('Nothing found', 'No card has all of this. Take a filter away.')
-    : notice('No cards', 'None in this project so far. ', el('a', { href: link({ project: here.project }) }, 'The overview'),
-      ' shows how to write the first.')));
+    : notice('No cards', 'None in this project so far.')));
 }

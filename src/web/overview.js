@@ -3,7 +3,7 @@
 import { cappedCount, copyButton, count, el, fill, untrusted } from './dom.js';
 import { cardItem } from './card.js';
 import { commandOf } from './curl.js';
-import { showFirstCard } from './first.js';
+import { showFirstEntry } from './first.js';
 import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
@@ -60,7 +60,7 @@ export async function showOverview(main, api, here, signal) {
       api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
     ])).map(({ data }) => data);
     if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
-      showFirstCard(main, api, here, signal, () => showOverview(main, api, here, signal));
+      showFirstEntry(main, api, here, signal, () => showOverview(main, api, here, signal));
       return;
     }
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);

@@ -58,34 +58,37 @@ async function textOf(node, api, here) {
 }
 
 /** Returns words for what a fork of the session gets. `old`: the text of the message that is replaced, as textOf returns it. */
-function entriesOfFork({ entry_id: id }, isAfter, old) {
-  if (isAfter) return ['the entries up to ', shortId(id), THEN_YOURS];
-  return ['the entries before ', shortId(id), ', and then ', old === null ? 'your message. Without one, it gets that message as it is' : BELOW];
+function entriesOfFork({ entry_id: id, parent_id: parent }, replaces, old) {
+  if (!replaces) return ['the entries up to ', shortId(id), THEN_YOURS];
+  return [parent === null ? 'only ' : ['the entries before ', shortId(id), ', and then '],
+    old === null ? 'your message. Without one, it gets that message as it is' : BELOW];
 }
+
+/** A new session up to the entry `last`; null: a session without entries, which the first append creates. Returns its id. */
+const forkAt = async (api, id, last) => (last === null ? newId() : (await api.forkSession(id, { entry_id: last })).data.session_id);
 
 /** Asks for a message, and forks the session up to the entry `node`. If `replaces`, the message replaces the entry. */
 export async function askToForkSession(node, { isRetry = false, replaces = false }, api, here) {
-  const before = replaces ? node.parent_id : null; // null: the first entry of a session can't be replaced
   const { hash } = location;
-  const old = before === null ? null : await textOf(node, api, here);
+  const old = replaces ? await textOf(node, api, here) : null;
   if (location.hash !== hash || document.querySelector('dialog[open]')) return; // meanwhile
-  const { field, fields } = messageField(before === null ? 'A message of the user after it (optional)' : labelOf(old), old);
+  const { field, fields } = messageField(replaces ? labelOf(old) : 'A message of the user after it (optional)', old);
   const oldValue = field.value; // as a field has it: its ends of lines are those of the browser
   const messageId = newId();
   const forks = new Map(); // last entry -> the new session, which a second attempt uses again
   ask({
     title: isRetry ? 'Retry from this message' : 'Fork this session', yes: isRetry ? 'Retry' : 'Fork',
     text: ['A new session in the project ', untrusted(here.project), ' gets from the session ', untrusted(here.id), ' ',
-      entriesOfFork(node, before === null, old), '. This session stays as it is.'], fields: [fields, willBe('session')],
+      entriesOfFork(node, replaces, old), '. This session stays as it is.'], fields: [fields, willBe('session')],
   }, async () => {
     const text = field.value;
     const isGiven = old === null ? text.trim() !== '' : text !== oldValue;
-    const last = isGiven && before !== null ? before : node.entry_id;
-    if (!forks.has(last)) forks.set(last, (await api.forkSession(here.id, { entry_id: last })).data);
-    const { session_id: id } = forks.get(last);
+    const last = isGiven && replaces ? node.parent_id : node.entry_id;
+    if (!forks.has(last)) forks.set(last, await forkAt(api, here.id, last));
+    const id = forks.get(last);
     if (isGiven) {
-      const { data: { dialect } } = await api.session(id);
-      await api.appendToSession(id, { entry: userEntry(dialect, messageId, text) });
+      const { data: { dialect } } = await api.session(here.id);
+      await api.appendToSession(id, { create: last === null ? { dialect } : undefined, entry: userEntry(dialect, messageId, text) });
     }
     return made(here, 'session', id, isGiven ? messageId : last, isRetry || isGiven);
   });

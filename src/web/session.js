@@ -1,5 +1,6 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches are set in, the head and
-// labels are marked. Each entry shows the beginning of its text. There are links to turns, and a search.
+// labels are marked. Each entry shows the beginning of its text. There are links to turns, and a search. A long session
+// opens at its newest entry.
 import { copyButton, count, el, fill, namedLink, notice, sentence, shortId, untrusted } from './dom.js';
 import { showBranches } from './branches.js';
 import { entryText } from './content.js';
@@ -19,6 +20,8 @@ import { isOfUser, turnControls, Turns } from './turns.js';
 const PAGE = 500; // entries that are asked for at once
 const BEFORE = 100; // entries before the one that is looked for
 const KEPT = 1500; // entries that are shown at once: earlier or later ones go
+const LONG = 100; // a session with more entries opens at the newest one
+const COUNTED = 5000; // entries of a path that are read for the numbers of its last turns, if nobody has asked for a turn
 
 // --- the list ---
 
@@ -233,28 +236,57 @@ function stepThroughTurns(turns, current, here) {
   });
 }
 
-/** Shows the entries of a session, at the one that is looked for. */
+/** Leads to any part of a long session: to its oldest entries, to the entry with a number, and to the newest. */
+function pageControls({ entries }, here) {
+  if (entries <= LONG) return null;
+  const at = (from) => ({ project: here.project, view: 'session', id: here.id, query: { from } });
+  const field = el('input', {
+    type: 'number', min: 1, max: entries, name: 'entry', class: 'turn-number', 'aria-label': 'number of an entry', placeholder: 'No.',
+  });
+  const form = el('form', { class: 'turns', 'data-part': 'pages' }, el('span', { class: 'faint' }, 'Entry'), field, el('button', {}, 'Go'),
+    el('a', { href: link(at(1)), 'data-do': 'oldest' }, 'Oldest'), el('a', { href: link(at()), 'data-do': 'newest' }, 'Newest'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (field.value) go(at(field.value));
+  });
+  return form;
+}
+
+/** The line at which the part of a session begins that is shown first. `from`: the number of an entry; `sought`: the
+ * entry that is looked for. A session's header is a line, too. */
+function firstLine({ entries, header }, from, sought) {
+  if (sought) return Math.max(0, sought.line - BEFORE);
+  const before = from === undefined ? entries - (entries > LONG ? PAGE : entries) : Math.min(from, entries) - 1; // entries
+  return before >= 1 ? Math.trunc(before) + (header === null ? 0 : 1) : 0;
+}
+
+/** Shows the entries of a session, at the one that is looked for, else at the newest one of a long session. */
 async function showTree(body, api, here, session, turns) {
   const turn = Number(here.query.turn) || 0;
   const current = turn > 0 ? await turns.find(turn) : here.query.at;
   const sought = current ? (await api.entry(here.id, current)).data : null;
-  const tree = new Tree(new Part(api, here.id, Math.max(0, (sought?.line ?? 0) - BEFORE)), turns,
+  const isNewest = !sought && here.query.from === undefined && session.entries > LONG;
+  const tree = new Tree(new Part(api, here.id, firstLine(session, here.query.from, sought)), turns,
     { session, here, api, current });
   const controls = el('div', {});
+  let shown = null; // the entry at which the page opens
   const show = () => {
-    const at = turn || (current && numbersOf(tree.part.nodes, turns).get(current)) || 0;
-    fill(controls, turns.all.length > 0 ? turnControls(turns, at, here) : null,
+    const at = turn || (shown && numbersOf(tree.part.nodes, turns).get(shown.entry_id)) || 0;
+    fill(controls, turns.all.length > 0 ? turnControls(turns, at, here) : null, pageControls(session, here),
       turn > turns.all.length ? el('p', { class: 'failure', role: 'alert' },
         `There is no turn ${turn} on the path to the head: it has ${turns.all.length}.`) : null);
     stepThroughTurns(turns, at, here);
   };
-  fill(body, controls, tree.node);
+  fill(body, controls, tree.node, pageControls(session, here));
   await tree.load('later');
+  while (isNewest && tree.part.next) await tree.load('later'); // the session has grown
+  shown = sought ?? (isNewest ? tree.part.nodes.at(-1) : null);
   show();
-  const marked = tree.node.querySelector('[aria-current]');
-  if (marked) scrollRepeatedly(() => marked.scrollIntoView({ block: 'center' }));
-  if (!sought || numbersOf(tree.part.nodes, turns).has(current)) return;
-  await turns.reach(api, here.id, sought);
+  if (!shown) return;
+  const row = tree.node.querySelector(`[data-entry="${CSS.escape(shown.entry_id)}"]`);
+  if (sought || !history.state?.seen) scrollRepeatedly(() => row?.scrollIntoView({ block: 'center' }));
+  if (numbersOf(tree.part.nodes, turns).has(shown.entry_id) || (!sought && shown.depth > COUNTED)) return;
+  await turns.reach(api, here.id, shown);
   show();
   tree.paint();
 }

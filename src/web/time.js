@@ -20,18 +20,36 @@ export function duration(ms) {
   return minutes < 2880 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h`;
 }
 
-/** The time of day as it was written, with its seconds. */
-export function clock(text) {
-  return /T(\d\d:\d\d:\d\d)/.exec(String(text))?.[1] ?? '';
+/** A number of milliseconds as a time of the API; null for a number that is no time. */
+const timeOf = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString() : null);
+
+/** The time of day with its seconds: as it was written, or in UTC for a number of milliseconds. */
+export function clock(time) {
+  return /T(\d\d:\d\d:\d\d)/.exec(timeOf(time) ?? String(time))?.[1] ?? '';
 }
+
+/** The same time with its date. */
+export const exactly = (time) => (timeOf(time) ?? String(time)).replace('T', ' ').replace(/\.000Z$|Z$/, ' UTC');
 
 /** A time of the API as an element; what is no time is shown as it is. */
 export function when(text) {
   const then = Date.parse(text);
   if (Number.isNaN(then)) return el('span', {}, String(text));
-  const exact = new Date(then).toISOString().replace('T', ' ').replace(/\.000Z$|Z$/, ' UTC');
-  return el('time', { datetime: new Date(then).toISOString(), title: exact }, age(then));
+  return el('time', { datetime: timeOf(then), title: exactly(then) }, age(then));
 }
 
 /** The same for a time of the ledger, in milliseconds; null for a number that is no time. */
-export const whenMs = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : null);
+export const whenMs = (ms) => (timeOf(ms) === null ? null : when(timeOf(ms)));
+
+// --- ages grow ---
+
+const GROW_MS = 5000;
+
+function growAges() {
+  for (const one of document.querySelectorAll('time')) {
+    const text = age(Date.parse(one.dateTime));
+    if (one.textContent !== text && !one.closest('[aria-live], [role=status]')) one.textContent = text; // those are read out
+  }
+}
+
+setInterval(() => { if (!document.hidden) growAges(); }, GROW_MS);

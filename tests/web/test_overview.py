@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The inspector's overview of a project, its search, its keyboard, and the programs that write a first card."""
+"""The inspector's overview of a project, its search, its keyboard, and the programs that write a first entry."""
 
 import json
 import os
@@ -293,7 +293,7 @@ def check_inert_texts(browser):
     assert HOSTILE[0] in browser.text() and HOSTILE[8] in browser.text()
 
 
-# --- the first card ---
+# --- the first entry ---
 
 
 def programs(browser):
@@ -321,8 +321,8 @@ def command_of(language, path):
     return {"curl": ["sh", path], "Python": [sys.executable, "-B", path]}[language]
 
 
-def test_first_card():
-    """Each program that is shown writes the card, and the page shows it then."""
+def test_first_entry():
+    """Each program that is shown writes the entry, and the page shows its session then."""
     for language in FILES:
         yield language, lambda language=language: check_program(language)
 
@@ -342,15 +342,37 @@ def check_program(language):
         out.write(browser.run("return document.querySelector('pre[data-program]').textContent"))
     done = subprocess.run(command_of(language, path), capture_output=True, text=True, timeout=cardbox_test.WAIT_S,
                           env={**os.environ, "CARDBOX_DSN": dsn(), "PYTHONPATH": client_test.PYTHON_CLIENT})
-    card = server().get(f"/projects/{quoted(project)}/cards/hello")
-    assert card.status == 200 and card.json()["content"]["text"] == "Hello, CardBox.", (card, done)
-    browser.await_text("1 card")  # without being asked
+    context = server().get(f"/projects/{quoted(project)}/sessions/first/context?format=openai")
+    assert context.status == 200, (context, done)
+    assert context.json()["messages"] == [{"role": "user", "content": "Hello, CardBox."}], (context, done)
+    browser.await_text("1 session")  # without being asked
+    browser.wait("return document.querySelector('[data-session=first] .whole')?.innerText === 'Hello, CardBox.'")
+    no_complaints(browser)
+
+
+def test_first_lines_are_whole():
+    """The programs that an empty project shows are not cut off at the right."""
+    browser = visit("/ui/#/empty")
+    browser.await_text("For an agent loop of your own, begin with a session:")
+    for width in (1400, 400):
+        with browser.narrow(width):
+            for at in range(len(FILES)):
+                browser.run("document.querySelectorAll('.chips .chip')[arguments[0]].click()", at)
+                cut = browser.run("const pre = document.querySelector('pre[data-program]'); return pre.scrollWidth - pre.clientWidth")
+                assert cut <= 0, (width, at, cut)
+    no_complaints(browser)
+
+
+def test_cards_alone():
+    """A project with nothing but a card shows it, and the command that makes a box of it."""
+    card = {"card_id": "hello", "type": "task.instruction", "content": {"__type__": "TextContent", "text": "Hello, CardBox."}}
+    assert server().post("/projects/alone/cards", card).status == 200
+    browser = visit("/ui/#/alone")
     browser.wait("return document.querySelector('[data-card=hello]')?.innerText.includes('Hello, CardBox.')")
-    if language == "curl":
-        subprocess.run(["sh", "-c", browser.run("return document.querySelector('main pre').textContent")], check=True,
-                       capture_output=True, timeout=cardbox_test.WAIT_S)
-        browser = visit(f"/ui/#/{quoted(project)}")
-        browser.wait("return document.querySelector('[data-box] .whole')?.innerText === 'Hello, CardBox.'")
+    subprocess.run(["sh", "-c", browser.run("return document.querySelector('main pre').textContent")], check=True,
+                   capture_output=True, timeout=cardbox_test.WAIT_S)
+    browser = visit("/ui/#/alone")
+    browser.wait("return document.querySelector('[data-box] .whole')?.innerText === 'Hello, CardBox.'")
     no_complaints(browser)
 
 

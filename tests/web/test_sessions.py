@@ -99,10 +99,53 @@ def test_an_entry_of_a_long_session():
     assert all("404" in one for one in browser.complaints())
 
 
+def test_a_long_session_opens_at_its_end():
+    """From there, every entry can be reached: the oldest, the one with a number, and page by page."""
+    ids = put_long_session()
+    browser = visit("/ui/#/demo/session/long")
+    browser.wait("return document.querySelectorAll('.entry').length === 500")
+    assert entries_shown(browser) == ids[800:]
+    await_in_sight(browser, f".entry[data-entry='{ids[-1]}']")
+    browser.await_texts(f".entry[data-entry='{ids[-1]}'] .turn-mark", ["turn 1299"])
+    assert browser.texts(".turn-links [aria-current]") == ["1299"]
+    browser.click("[data-do=oldest]")
+    browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[0])
+    assert entries_shown(browser) == ids[:500] and browser.texts("main .wide") == ["Later entries"]
+    assert browser.run("return scrollY") == 0
+    browser.type("[name=entry]", "701" + ENTER)
+    browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[700])
+    assert entries_shown(browser) == ids[700:1200] and browser.texts("main .wide") == ["Earlier entries", "Later entries"]
+    browser.click("[data-do=newest]")
+    browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[800])
+    await_in_sight(browser, f".entry[data-entry='{ids[-1]}']")
+    visit("/ui/#/demo/session/long?from=99999").wait("return document.querySelectorAll('.entry').length === 1")
+    assert entries_shown(browser) == ids[-1:]
+    visit("/ui/#/demo/session/long?from=x").wait("return document.querySelectorAll('.entry').length === 500")
+    assert entries_shown(browser) == ids[:500]
+    no_complaints(browser)
+
+
+def test_times():
+    """The dialect plain has times in milliseconds, and pi as texts. An entry may have none."""
+    for dialect, entries in (("plain", [{"id": "n", "type": "user", "content": "number", "timestamp": 1795874326465},
+                                        {"id": "none", "type": "user", "content": "none"}]),
+                             ("pi", [{"id": "s", "type": "message", "timestamp": "2026-11-28T14:38:46.465Z",
+                                      "message": {"role": "user", "content": "text"}}])):
+        answer = server().post(f"/projects/demo/sessions/times-{dialect}/entries", {"create": {"dialect": dialect}, "entries": entries})
+        assert answer.status == 200, answer
+    browser = visit("/ui/#/demo/session/times-plain")
+    browser.wait("return document.querySelectorAll('.entry').length === 2")
+    browser.await_texts(".entry .time", ["13:58:46", ""])
+    assert browser.run("return document.querySelector('.entry .time').title") == "2026-11-28 13:58:46.465 UTC"
+    browser = visit("/ui/#/demo/session/times-pi")
+    browser.await_texts(".entry .time", ["14:38:46"])
+    no_complaints(browser)
+
+
 def test_what_a_session_is_called():
     """One with a name shows its id, too; its head, its parent and each entry's whole id are at hand."""
     ids = put_long_session()
-    browser = visit("/ui/#/demo/session/long")
+    browser = visit("/ui/#/demo/session/long?from=1")
     browser.wait("return document.querySelectorAll('.entry').length === 500")
     assert "A long one" in browser.texts("h1")[0]
     assert browser.texts(".facts .id") == ["long", "0197…00001299"]
@@ -370,6 +413,31 @@ def test_retrying_a_turn_with_another_message():
     assert messages == [*replaced[:-1], {"role": "user", "content": "another question"}], messages
     browser.click("[data-fact=next] a")
     browser.wait("return [...document.querySelectorAll('[data-message]')].at(-1)?.innerText.includes('another question')")
+    no_complaints(browser)
+
+
+def test_retrying_the_first_message():
+    """The message of a new session replaces it, in both dialects. An unchanged message is kept."""
+    put_session()
+    first = {"id": "first", "type": "user", "content": "old"}
+    answer = server().post("/projects/demo/sessions/first-plain/entries", {"create": {"dialect": "plain"}, "entries": [
+        first, {"id": "second", "type": "assistant", "content": "an answer"}]})
+    assert answer.status == 200, answer
+    browser = visit("/ui/")
+    for session, entry, old in (("first-plain", "first", "old"), ("tree", "a", "the question")):
+        for new in ("new", old):
+            visit(f"/ui/#/demo/session/{session}")
+            retry = f".entry[data-entry='{entry}'] [data-do=retry]"
+            browser.wait("return document.querySelector(arguments[0])", retry)
+            browser.type(retry, ENTER)
+            browser.wait("return document.querySelector('dialog[open] textarea')?.value === arguments[0]", old)
+            assert f"gets from the session {session} only the message below, which you can change" in browser.texts("dialog[open] p")[0]
+            browser.run("document.querySelector('dialog textarea').value = arguments[0]", new)
+            browser.click("[data-do=confirm]")
+            browser.wait("return location.hash.includes('made=retry') && document.querySelectorAll('.entry').length === 1")
+            made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1].split("?")[0]
+            messages = server().get(f"/projects/demo/sessions/{made}/context?format=openai").json()["messages"]
+            assert messages == [{"role": "user", "content": new}], messages
     no_complaints(browser)
 
 

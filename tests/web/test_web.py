@@ -28,6 +28,69 @@ def test_projects_are_offered():
     no_complaints(browser)
 
 
+def suggested(browser):
+    return browser.run("return [...document.querySelectorAll('#projects option')].map((one) => one.value)")
+
+
+def test_projects_are_suggested():
+    """The field suggests all projects. The link to their list is visible at every width."""
+    server().request("PUT", "/projects/never-opened/sessions/one", b'{"dialect":"plain"}', {"Content-Type": "application/json"})
+    browser = visit("/ui/#/demo")
+    browser.await_text("Newest work")
+    browser.run("document.querySelector('#project').focus()")
+    browser.wait("return document.querySelector('#projects option[value=never-opened]')")
+    assert {"demo", "many"} <= set(suggested(browser)) and len(set(suggested(browser))) == len(suggested(browser))
+    for width in (1400, 1000, 400):
+        with browser.narrow(width):
+            seen = browser.run("const at = document.querySelector('#to-projects').getBoundingClientRect();"
+                               "return document.elementFromPoint(at.left + 2, at.top + at.height / 2)?.id")
+            assert seen == "to-projects", (width, seen)
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), width
+    browser.click("#to-projects")
+    browser.await_text("Which project?")
+    browser.wait("return [...document.querySelectorAll('.projects .row')].some((one) => one.innerText.startsWith('never-opened'))")
+    browser.run("localStorage.clear()")
+    no_complaints(browser)
+
+
+def test_many_projects():
+    """The list of projects has pages."""
+    for number in range(101):
+        server().request("PUT", f"/projects/of-many-{number}/sessions/one", b'{"dialect":"plain"}', {"Content-Type": "application/json"})
+    browser = visit("/ui/")
+    browser.wait("return document.querySelectorAll('.projects .row').length === 100")
+    browser.click(".projects .wide")
+    browser.wait("return document.querySelectorAll('.projects .row').length > 101 && !document.querySelector('.projects .wide')")
+    browser.run("document.querySelector('#project').focus()")
+    browser.wait("return document.querySelectorAll('#projects option').length > 101")
+    no_complaints(browser)
+
+
+def test_no_frame_around_the_page():
+    """The main part gets the focus, so that keys work, and looks as before."""
+    browser = visit("/ui/#/demo")
+    browser.await_text("Newest work")
+    browser.type("body", "/")
+    browser.type(":focus", "\ue00c")  # Escape
+    focus = browser.run("const main = document.querySelector('main');"
+                        "return [document.activeElement === main, getComputedStyle(main).outlineStyle]")
+    assert focus == [True, "none"], focus
+    browser = visit("/docs")
+    browser.wait("return document.querySelector('.operation')")
+    browser.run("document.querySelector('.skip').focus(); document.querySelector('.skip').click()")
+    assert browser.run("return getComputedStyle(document.querySelector('main')).outlineStyle") == "none"
+    no_complaints(browser)
+
+
+def test_ages_grow():
+    browser = visit("/ui/#/demo")
+    browser.await_text("Newest work")
+    browser.run("const real = Date.now; Date.now = () => real() + 3 * 3600_000")
+    browser.wait("const all = [...document.querySelectorAll('main time')];"
+                 "return all.some((one) => one.innerText.endsWith(' h ago'))")
+    no_complaints(browser)
+
+
 def test_a_project_without_boxes():
     server().request("PUT", "/projects/talks/sessions/one", b'{"dialect":"plain"}', {"Content-Type": "application/json"})
     browser = visit("/ui/#/talks")
