@@ -243,7 +243,7 @@ def test_turns():
     browser.wait("return document.activeElement.dataset.turn === '2'")
     assert browser.run("return location.hash").endswith("?turn=2")
     browser.click("[data-turn='2'] [data-do=context]")
-    browser.await_text("disk full")
+    browser.wait("return document.querySelector('header [data-do=retry]') && document.body.innerText.includes('disk full')")
     shown = browser.text()
     assert "Known before." in shown and "I read its log." in shown and "The disk was full." not in shown
     browser.click("header [data-do=retry]")
