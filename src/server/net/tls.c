@@ -145,12 +145,6 @@ void tls_release(tls *t, tls_cert *c)
         cert_free(c);
 }
 
-void tls_send(void *session, const char *text, size_t len)
-{
-    if (gnutls_record_send(session, text, len) > 0)
-        gnutls_bye(session, GNUTLS_SHUT_WR);
-}
-
 void tls_free(tls *t)
 {
     pem texts = {t->start_cert_pem, t->start_key_pem};

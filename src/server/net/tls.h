@@ -36,9 +36,6 @@ cardbox_status tls_reload(tls *t, cardbox_error *err);
 tls_cert *tls_attach(tls *t, void *session);
 void tls_release(tls *t, tls_cert *c);
 
-/* Sends a text in a session of GnuTLS, and then ends the session's sending side. */
-void tls_send(void *session, const char *text, size_t len);
-
 /* Overwrites the key with zeros, and frees the keys and the certificates. */
 void tls_free(tls *t);
 

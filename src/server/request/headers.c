@@ -21,6 +21,16 @@ static bool is_token(slice name)
     return name.len > 0;
 }
 
+static bool has_controls(slice value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+        if ((c < ' ' && c != '\t') || c == 0x7F)
+            return true;
+    }
+    return false;
+}
+
 /* True if the text is not empty and has only ASCII characters from `least` to '~'. `least` is a
  * blank or '!'. */
 static bool is_printable(slice text, char least)
@@ -126,6 +136,7 @@ void headers_add(headers *h, slice name, slice value)
 {
     value = slice_trim(value, " \t");
     h->bad_name = h->bad_name || !is_token(name);
+    h->bad_value = h->bad_value || has_controls(value);
     for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
         if (FIELDS[i].name.len != name.len ||
             strncasecmp(FIELDS[i].name.ptr, name.ptr, name.len) != 0)
@@ -143,6 +154,8 @@ const char *headers_error(const headers *h, bool is_http11)
 {
     if (h->bad_name)
         return "a header has a malformed name";
+    if (h->bad_value)
+        return "a header has a control character in its value";
     if (h->hosts > 1 || (is_http11 && h->hosts == 0))
         return "the request must have exactly one Host header";
     if (h->lengths > 1 || h->bad_length)

@@ -1,5 +1,5 @@
 /*
- * headers.h: the headers of a request. libmicrohttpd accepts two Content-Length headers, a
+ * headers.h: the headers of a request. libmicrohttpd 0.9.75 accepts two Content-Length headers, a
  * Content-Length together with a Transfer-Encoding, and malformed header names. The server rejects
  * such a request and closes its connection, because the end of the request may be ambiguous
  * (request smuggling).
@@ -14,6 +14,7 @@
 typedef struct headers {
     unsigned hosts, lengths, encodings, authorizations;
     bool bad_name;   /* a header has a name that is not a token */
+    bool bad_value;  /* a header has a value with a control character other than a tab */
     bool bad_length; /* a Content-Length is not a decimal number of at most 18 digits */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
     bool expects;    /* the client waits for the status 100 before it sends the body */
