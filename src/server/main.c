@@ -58,8 +58,8 @@ static bool raise_descriptor_limit(settings *set)
     if (set->standby_dsn != NULL)
         connections += set->standby_connections + 1; /* a timer */
     long calls = set->ability_calls_max * DESCRIPTORS_OF_CALL;
-    long rest =
-        DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
+    long rest = DESCRIPTORS_KEPT + HTTP_RESERVED + set->transfers_max +
+                set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     limit.rlim_cur = limit.rlim_max;

@@ -46,6 +46,8 @@ typedef struct server_state {
     size_t stats_count;
     struct job_pool *jobs[JOB_KINDS]; /* the helper threads */
     atomic_size_t accepting; /* number of the loop that accepts connections; see acceptor.h */
+    /* number of loops that had no idle connection to close for the client that is accepted next */
+    atomic_size_t loops_without_idle;
     /* memory of bodies, rows, answers and arenas, which --memory-max limits */
     memory_budget memory;
     atomic_size_t bodies;        /* bytes of large request bodies, which also count in `memory` */

@@ -73,10 +73,11 @@ typedef struct stats {
     /* number of iterations in each bucket of durations, without the wait */
     tally turns[STATS_TURN_BUCKETS];
     tally turn_us;
-    tally in_flight;      /* number of requests in progress */
-    tally clients;        /* number of open connections of clients */
-    tally clients_busy;   /* number of clients whose state changed in the last second */
-    tally clients_opened; /* since the start */
+    tally in_flight;        /* number of requests in progress */
+    tally clients;          /* number of open connections of clients */
+    tally clients_reserved; /* number of these that only health checks may use */
+    tally clients_busy;     /* number of clients whose state changed in the last second */
+    tally clients_opened;   /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];

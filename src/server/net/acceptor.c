@@ -39,12 +39,12 @@ static void set_watched(acceptor *a, bool wanted)
         a->watched = wanted;
 }
 
-static bool is_full(const server_state *server)
+static bool has_reserved_connection(const server_state *server)
 {
-    uint64_t clients = 0;
+    uint64_t open = 0;
     for (long i = 0; i < server->set->loops; i++)
-        clients += tally_get(&server->stats[i].clients);
-    return clients >= (uint64_t)server->set->connections_max;
+        open += tally_get(&server->stats[i].clients_reserved);
+    return open < HTTP_RESERVED;
 }
 
 static void pause_accepting(acceptor *a, int64_t now_ms)
@@ -53,21 +53,50 @@ static void pause_accepting(acceptor *a, int64_t now_ms)
     set_watched(a, false);
 }
 
+static void hand_over(acceptor *a, size_t next)
+{
+    set_watched(a, false);
+    atomic_store(&a->server->accepting, next);
+    loop_wake(a->server->loops[next]);
+}
+
+/* Finds a connection for a client that waits while all are in use. Each loop closes its longest
+ * idle connection, so that a later call accepts the client. If no loop has one, returns true if a
+ * reserved connection may be opened now. */
+static bool find_connection(acceptor *a, http *to, int64_t now_ms)
+{
+    server_state *server = a->server;
+    size_t loops = (size_t)server->set->loops;
+    bool closed = http_close_idle(to, false, now_ms);
+    size_t without_idle = closed ? 0 : atomic_load(&server->loops_without_idle) + 1;
+    atomic_store(&server->loops_without_idle, without_idle % loops);
+    if (closed)
+        return false;
+    if (without_idle < loops)
+        hand_over(a, (a->number + 1) % loops);
+    else if (has_reserved_connection(server))
+        return true;
+    else if (!http_close_idle(to, true, now_ms))
+        pause_accepting(a, now_ms);
+    return false;
+}
+
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
 {
     server_state *server = a->server;
     for (int i = 0; i < AT_ONCE && a->watched; i++) {
         size_t next = acceptor_next(server->stats, (size_t)server->set->loops, a->number);
         int failure = 0;
-        if (is_full(server))
-            pause_accepting(a, now_ms);
-        else if (next == a->number)
-            failure = http_accept(to, a->fd);
-        else { /* hands over */
-            set_watched(a, false);
-            atomic_store(&server->accepting, next);
-            loop_wake(server->loops[next]);
+        if (http_free_connections(server) <= 0) {
+            /* after the first iteration, it is not known whether another client waits */
+            if (i > 0 || !find_connection(a, to, now_ms))
+                return;
+            next = a->number;
         }
+        if (next == a->number)
+            failure = http_accept(to, a->fd);
+        else
+            hand_over(a, next);
         if (failure == EAGAIN)
             return;
         if (failure != 0) {
@@ -97,7 +126,7 @@ void acceptor_close(acceptor *a, http *to)
 {
     if (a->fd < 0)
         return;
-    while (to != NULL && !is_full(a->server) && http_accept(to, a->fd) == 0)
+    while (to != NULL && http_free_connections(a->server) > 0 && http_accept(to, a->fd) == 0)
         continue;
     set_watched(a, false);
     close(a->fd);

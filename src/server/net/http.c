@@ -253,7 +253,8 @@ static void open_client(http *h, struct MHD_Connection *connection, client *c)
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
         http_set_handshaking(h, c, true);
     }
-    tally_add(&h->stats->clients, 1);
+    c->reserved = http_free_connections(h->server) < 0;
+    tally_add(&h->stats->clients_reserved, c->reserved);
     tally_add(&h->stats->clients_opened, 1);
 }
 
@@ -264,7 +265,8 @@ static void close_client(http *h, client *c)
         complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
     http_set_handshaking(h, c, false);
     tls_release(&h->server->tls, c->cert);
-    client_close(&h->clients, c);
+    tally_sub(&h->stats->clients_reserved, c->reserved);
+    client_close(c);
     tally_sub(&h->stats->clients, 1);
 }
 
@@ -276,8 +278,10 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
-        if (*context != NULL)
-            open_client(h, connection, *context);
+        if (*context == NULL)
+            return;
+        h->starting -= h->starting > 0;
+        open_client(h, connection, *context);
     } else if (*context != NULL) {
         close_client(h, *context);
         *context = NULL;
@@ -328,7 +332,7 @@ static struct MHD_Daemon *start_daemon(http *h)
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escapes, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, set->connections_max, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, set->connections_max + HTTP_RESERVED, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, set->idle_timeout_s, NULL},
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
@@ -357,6 +361,7 @@ http *http_new(server_state *server, stats *s, const http_parts *parts)
     h->server = server;
     h->stats = s;
     h->parts = *parts;
+    TAILQ_INIT(&h->clients.list);
     h->daemon = start_daemon(h);
     if (h->daemon == NULL) {
         free(h);
@@ -387,12 +392,33 @@ int http_fd(const http *h)
     return h->fd;
 }
 
+int64_t http_free_connections(const server_state *server)
+{
+    int64_t open = 0;
+    for (long i = 0; i < server->set->loops; i++)
+        open += (int64_t)tally_get(&server->stats[i].clients) -
+                (int64_t)tally_get(&server->stats[i].clients_reserved);
+    return server->set->connections_max - open;
+}
+
+bool http_close_idle(http *h, bool reserved, int64_t now_ms)
+{
+    client *c = clients_longest_idle(&h->clients, reserved);
+    if (c == NULL)
+        return false;
+    client_shut_down(c, "another client needs the connection", now_ms);
+    h->pending = true;
+    return true;
+}
+
 int http_accept(http *h, int listen_fd)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
+    h->starting++;
+    tally_add(&h->stats->clients, 1);
     /* if MHD_add_connection fails, it closes `fd` */
     MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY));
     h->pending = true;

@@ -7,6 +7,9 @@
 
 #include "server/request/request.h"
 
+/* Number of connections beyond --connections-max, which are kept for health checks. */
+enum { HTTP_RESERVED = 8 };
+
 typedef struct http http;
 
 /* Installs the handler of libmicrohttpd's fatal errors. The server calls this once, before it
@@ -32,8 +35,17 @@ void http_free(http *h);
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
-/* Accepts a connection. Returns 0, also if the connection was lost meanwhile, or else an errno of
- * accept4(). EAGAIN: no connection is waiting. */
+/* Returns how many more connections all loops together may open: --connections-max minus the open
+ * ones that are not reserved. */
+int64_t http_free_connections(const server_state *server);
+
+/* Closes the connection that has been idle longest, of the reserved or of the other connections of
+ * this loop, at the next http_run. If none is idle, closes one on which the headers of a request
+ * have arrived in part. Returns false if there is none of both. */
+bool http_close_idle(http *h, bool reserved, int64_t now_ms);
+
+/* Accepts a connection, which is reserved if no other is free. Returns 0, also if the connection
+ * was lost meanwhile, or else an errno of accept4(). EAGAIN: no connection is waiting. */
 int http_accept(http *h, int listen_fd);
 
 /* To be called when http_fd is ready, before http_run. */

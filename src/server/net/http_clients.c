@@ -26,22 +26,35 @@ static bool is_busy(const client *c, int64_t now_ms)
     return now_ms - c->since_ms < BUSY_MS;
 }
 
+/* True if the client has begun to send a request, or has sent no request since it connected. */
+static bool must_send(const client *c)
+{
+    return c->state == CLIENT_SENDING || (c->state == CLIENT_IDLE && c->fresh);
+}
+
+static bool has_partial_headers(const client *c)
+{
+    return c->state == CLIENT_SENDING && (c->exchange == NULL || !c->exchange->begun);
+}
+
 client *client_open(clients *all, int fd)
 {
     client *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return NULL;
+    c->all = all;
     c->fd = fd;
     c->fresh = true;
     c->since_ms = clock_ms();
-    LIST_INSERT_HEAD(&all->list, c, of_loop);
+    TAILQ_INSERT_HEAD(&all->list, c, of_loop);
     all->busy++;
     return c;
 }
 
-void client_close(clients *all, client *c)
+void client_close(client *c)
 {
-    LIST_REMOVE(c, of_loop);
+    clients *all = c->all;
+    TAILQ_REMOVE(&all->list, c, of_loop);
     all->busy -= all->busy > 0 && is_busy(c, clock_ms());
     free(c);
 }
@@ -54,6 +67,10 @@ void client_set_state(client *c, client_state to, int64_t now_ms)
     c->since_ms = now_ms;
     if (to == CLIENT_WAITING)
         c->fresh = false;
+    if (to != CLIENT_IDLE)
+        return;
+    TAILQ_REMOVE(&c->all->list, c, of_loop);
+    TAILQ_INSERT_HEAD(&c->all->list, c, of_loop);
 }
 
 bool client_has_left(const client *c)
@@ -66,17 +83,20 @@ bool client_has_left(const client *c)
  * request line, which libmicrohttpd does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
-    if (c->fresh)
-        return info->tcpi_bytes_received > 0;
     return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
+}
+
+static bool has_unread(const client *c)
+{
+    int unread = 0;
+    return ioctl(c->fd, FIONREAD, &unread) != 0 || unread > 0;
 }
 
 /* True if the client has closed its side and all its bytes were read. libmicrohttpd does not notice
  * a close that arrives together with the last bytes. */
 static bool has_ended(const client *c)
 {
-    int unread = 0;
-    return client_has_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
+    return client_has_left(c) && !has_unread(c);
 }
 
 void client_shut_down(client *c, const char *reason, int64_t now_ms)
@@ -86,8 +106,23 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms)
     client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Notices that an idle client has begun to send a request or has closed its side. Does nothing for
- * Unix sockets, which have no TCP_INFO. */
+client *clients_longest_idle(const clients *all, bool reserved)
+{
+    client *c, *partial = NULL;
+    TAILQ_FOREACH_REVERSE(c, &all->list, client_list, of_loop)
+    {
+        if (c->reserved != reserved)
+            continue;
+        if (c->state == CLIENT_IDLE && !has_unread(c))
+            return c;
+        if (partial == NULL && has_partial_headers(c) && !has_unread(c))
+            partial = c;
+    }
+    return partial;
+}
+
+/* Notices that a client between two requests has begun to send or has closed its side. Does nothing
+ * for Unix sockets, which have no TCP_INFO. */
 static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;
@@ -117,12 +152,12 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
     all->idle_rounds -= all->idle_rounds > 0;
     all->busy = 0;
     client *c;
-    LIST_FOREACH(c, &all->list, of_loop)
+    TAILQ_FOREACH(c, &all->list, of_loop)
     {
-        if (check_idle && c->state == CLIENT_IDLE)
+        if (check_idle && c->state == CLIENT_IDLE && !c->fresh)
             check_idle_client(c, now_ms);
         all->busy += is_busy(c, now_ms);
-        if (c->state != CLIENT_SENDING)
+        if (!must_send(c))
             continue;
         some_send = true;
         if (now_ms - c->since_ms >= patience_ms)

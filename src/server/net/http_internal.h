@@ -29,18 +29,21 @@ typedef enum client_state {
 } client_state;
 
 typedef struct client {
-    LIST_ENTRY(client) of_loop;
+    TAILQ_ENTRY(client) of_loop;
+    struct clients *all;
     int fd;
     client_state state;
     int64_t since_ms;          /* when the state, or the progress of a long body, changed last */
     bool fresh;                /* the client has sent no complete request yet */
+    bool reserved;             /* beyond --connections-max, only for health checks */
     bool handshaking;          /* with TLS: the client has sent no request line yet */
     tls_cert *cert;            /* with TLS: the certificate of the connection */
     struct exchange *exchange; /* the client's current request; NULL: none */
 } client;
 
 typedef struct clients {
-    LIST_HEAD(, client) list;
+    /* ordered by when the connection was opened or became idle last; the latest is first */
+    TAILQ_HEAD(client_list, client) list;
     size_t busy; /* number of clients whose state changed in the last second */
     /* when clients_tick checks the clients next; INT64_MAX: not before new bytes arrive */
     int64_t due_ms;
@@ -52,7 +55,7 @@ typedef struct clients {
 /* Adds a connection to the list of a loop, which clients_tick checks. The timeout of libmicrohttpd
  * restarts with every byte, so it does not stop a client that sends slowly. NULL: out of memory. */
 client *client_open(clients *all, int fd);
-void client_close(clients *all, client *c);
+void client_close(client *c);
 
 /* Changes the state of a client. */
 void client_set_state(client *c, client_state to, int64_t now_ms);
@@ -64,11 +67,17 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms);
 /* True if the client has closed its side of the connection. */
 bool client_has_left(const client *c);
 
+/* Returns the client that has been idle longest, of those with this value of `reserved`. If none is
+ * idle, returns a client whose headers have arrived in part; NULL: none. Clients with bytes that
+ * were not read yet are left out. */
+client *clients_longest_idle(const clients *all, bool reserved);
+
 /* Starts the periodic checks of idle clients again, because bytes or a connection have arrived. */
 void clients_check_idle(clients *all, int64_t now_ms);
 
-/* Shuts down connections whose request does not arrive within `patience_ms`, and connections whose
- * client has closed its side before it has sent a complete request. */
+/* Shuts down connections whose request does not arrive within `patience_ms`. A new
+ * connection gets as much time for its first request line. Also shuts down connections whose client
+ * has closed its side before it has sent a complete request. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 /* --- requests --- */
@@ -111,6 +120,7 @@ struct http {
     exchange *spares;
     size_t spare_count;
     size_t active;
+    size_t starting;    /* number of accepted connections that libmicrohttpd has not started yet */
     size_t polled;      /* number of exchanges in WAIT_POLLED */
     size_t handshaking; /* number of clients with `handshaking` */
     bool pending;       /* libmicrohttpd has work that MHD_get_timeout does not report */

@@ -86,17 +86,32 @@ static void answer_unknown_path(request *r, const char *hint)
     buf_free(&text);
 }
 
+static bool is_probe(const request *r)
+{
+    slice path, query;
+    target_split(r->target, &path, &query);
+    return slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/health")) ||
+           slice_equal(path, SLICE("/readyz"));
+}
+
+/* A reserved connection serves one request, which must be a health check. */
+static bool check_reserved(request *r, const client *c)
+{
+    r->answer.close = r->answer.close || c->reserved;
+    if (!c->reserved || is_probe(r))
+        return true;
+    return http_error_send(r, HTTP_ERROR_CONNECTIONS_FULL, "retry later",
+                           "other clients use all connections (see --connections-max)");
+}
+
 /* Prevents DNS rebinding on a server without authentication. If the host name of a web page
  * resolves to this machine, a browser lets the page read answers, but the Host header has the
  * page's name and is rejected. Health checks may have any Host. */
 static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
-    slice path, query, authority = target_authority(r->target);
-    target_split(r->target, &path, &query);
-    bool is_probe = slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/health")) ||
-                    slice_equal(path, SLICE("/readyz"));
-    if (!rules->checked || is_probe)
+    slice authority = target_authority(r->target);
+    if (!rules->checked || is_probe(r))
         return true;
     if (host_is_accepted(rules, h->host) &&
         (authority.ptr == NULL || host_is_accepted(rules, authority)))
@@ -262,16 +277,16 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
      * Other programs may disagree about the end of such a body. */
     r->answer.close = h->chunked;
     bool formed = check_form(r, h, version);
-    if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
-        check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
-        check_body(r, h)) {
+    if (formed && check_reserved(r, x->client) && check_host(r, h) && check_path(r) &&
+        auth_check(r, h) && check_writable(r) && check_origin(r, h) && check_conditions(r, h) &&
+        check_lsn(r, h) && check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)
             return MHD_YES;
     }
-    bool readable =
-        formed && !h->expects && h->length <= (uint64_t)r->server->set->body_max * DRAIN_FACTOR;
+    bool readable = formed && !h->expects && !x->client->reserved &&
+                    h->length <= (uint64_t)r->server->set->body_max * DRAIN_FACTOR;
     return readable ? MHD_YES : http_send(x);
 }
 

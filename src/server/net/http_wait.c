@@ -86,7 +86,7 @@ static int64_t library_ms(const http *h, int64_t now_ms)
 int64_t http_next_ms(const http *h, int64_t now_ms)
 {
     int64_t next_ms = library_ms(h, now_ms);
-    if (!LIST_EMPTY(&h->clients.list) && h->clients.due_ms < next_ms)
+    if (!TAILQ_EMPTY(&h->clients.list) && h->clients.due_ms < next_ms)
         next_ms = h->clients.due_ms;
     return next_ms;
 }
@@ -99,4 +99,7 @@ void http_run(http *h, int64_t now_ms)
         h->pending = false;
         MHD_run(h->daemon);
     }
+    /* libmicrohttpd could not start these connections, and has closed them */
+    tally_sub(&h->stats->clients, h->starting);
+    h->starting = 0;
 }

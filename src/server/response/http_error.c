@@ -44,6 +44,7 @@ static const struct {
     [HTTP_ERROR_DATABASE_AWAY] = {503, "unavailable", "database_away", "Retry-After", "1"},
     [HTTP_ERROR_INCOMPATIBLE] = {503, "unavailable", "database_incompatible", "Retry-After", "1"},
     [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "queue_full", "Retry-After", "1"},
+    [HTTP_ERROR_CONNECTIONS_FULL] = {503, "unavailable", "connections_full", "Retry-After", "1"},
     [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "transfers_full", "Retry-After", "5"},
     [HTTP_ERROR_JOBS_FULL] = {503, "unavailable", "jobs_full", "Retry-After", "1"},
     [HTTP_ERROR_CALLS_FULL] = {503, "unavailable", "ability_calls_full", "Retry-After", "1"},
