@@ -16,8 +16,12 @@ typedef enum database_state {
     /* In the following states the database answers, but has not passed the server's check: */
     DATABASE_NOT_MIGRATED, /* migrations or functions are missing, or a standby can't be used */
     DATABASE_FORBIDDEN,    /* the role lacks rights */
-    DATABASE_CHECK_FAILED  /* the check failed with another error of PostgreSQL */
+    DATABASE_CHECK_FAILED, /* the check failed with another error of PostgreSQL */
+    DATABASE_POOLED        /* sessions are shared by a pooler, without --no-prepared-statements */
 } database_state;
+
+/* time for which no connection is used after a sign of a pooler */
+enum { DATABASE_POOLED_MS = 60000 };
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
@@ -32,6 +36,8 @@ typedef struct database_side {
     atomic_uint connect_count; /* how often a connection became usable. When the number grows, the
                                   loops end their pauses before further attempts to connect */
     atomic_int last_logged;    /* the database_state that was logged last */
+    atomic_llong pooled_ms;    /* when a new session last had a prepared statement of another
+                                  connection, as behind a pooler in transaction mode; 0: never */
     /* only slots.c uses the members from here on, except `up_ms` and `last_lost_ms` */
     /* ranks below this number are those of the first connections of each group of each loop; 0 for
      * standbys */
@@ -62,6 +68,13 @@ bool database_open(database *d, const settings *set);
 /* Ends the connectors, after all loops have ended. Returns false if an attempt to connect still
  * runs; then the process must end by _exit. */
 bool database_close(database *d);
+
+/* True if sessions are shared by a pooler, in which prepared statements do not work. */
+static inline bool database_is_pooled(const database_side *d, int64_t now_ms)
+{
+    int64_t pooled_ms = atomic_load(&d->pooled_ms);
+    return pooled_ms != 0 && now_ms < pooled_ms + DATABASE_POOLED_MS;
+}
 
 /* True if no connection is usable, and either connecting has failed for too long or a check has
  * failed. While the primary is away, requests that need it are answered 503 at once. */

@@ -74,10 +74,29 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
     else if (cause == DATABASE_CHECK_FAILED)
         log_error("database_check_failed", "reason=%s", why);
+    else if (cause == DATABASE_POOLED)
+        log_error("database_pooled", "reason=%s hint=\"start with --no-prepared-statements\"", why);
     else
         log_error("database_not_migrated",
                   "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
                   schema_newest(), why);
+}
+
+static void set_pooled(db_conn *conn)
+{
+    set_incompatible(conn, DATABASE_POOLED,
+                     "new sessions have prepared statements of other connections: a pooler in "
+                     "transaction mode is in between");
+}
+
+/* Returns whether an error shows that a pooler shares sessions: a statement of this name can't
+ * exist in a session of the server's own. */
+static bool note_pooler(db_conn *conn, const cardbox_error *err)
+{
+    bool is_pooled = strcmp(err->sqlstate, "42P05") == 0;
+    if (is_pooled)
+        atomic_store(&conn->side->pooled_ms, clock_ms());
+    return is_pooled;
 }
 
 /* If the check can't be sent, the connection counts as down. */
@@ -132,6 +151,8 @@ static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *e
 {
     if (rows != NULL) {
         judge_rows(conn, rows);
+    } else if (note_pooler(conn, err)) {
+        set_pooled(conn);
     } else if (err->status == CARDBOX_FORBIDDEN) {
         set_incompatible(conn, DATABASE_FORBIDDEN, err->message);
     } else if (error_is_schema(err->sqlstate)) {
@@ -190,6 +211,8 @@ static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg)
 {
+    if (note_pooler(conn, err))
+        return false; /* the next tick of each loop stops to use its connections */
     if (error_is_read_only(err->sqlstate))
         async_conn_drop(conn->async, "the database is read-only");
     if (!error_may_be_incompatible(err) || !db_conn_is_usable(conn) || conn->recheck_pending)
@@ -206,8 +229,20 @@ bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checke
 
 void db_conn_check(db_conn *conn)
 {
-    db_conn_set_state(conn, DB_CONN_CHECKING);
-    send_ready_check(conn, on_checked);
+    if (database_is_pooled(conn->side, clock_ms())) {
+        set_pooled(conn);
+    } else if (conn->incompatible && atomic_load(&conn->side->cause) == DATABASE_POOLED) {
+        async_conn_drop(conn->async, "a new connection is checked for a pooler");
+    } else {
+        db_conn_set_state(conn, DB_CONN_CHECKING);
+        send_ready_check(conn, on_checked);
+    }
+}
+
+void db_conn_check_pooler(db_conn *conn, int64_t now_ms)
+{
+    if (db_conn_is_usable(conn) && database_is_pooled(conn->side, now_ms))
+        set_pooled(conn);
 }
 
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
@@ -242,5 +277,8 @@ void db_conn_give_up(const db_conn *conn, int64_t now_ms)
     if (conn->group == DB_STANDBY)
         log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
-        log_error("database_away", "reason=%s", why);
+        log_error("database_away", "reason=%s%s", why,
+                  strstr(reason, "startup parameter") == NULL
+                      ? ""
+                      : " hint=\"start with --no-prepared-statements if a pooler refuses it\"");
 }

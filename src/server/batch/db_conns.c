@@ -350,6 +350,7 @@ void db_conns_tick(db_conns *conns, int64_t now_ms)
             conn->connect_count_seen = connect_count;
         }
         close_if_not_allowed(conn, now_ms);
+        db_conn_check_pooler(conn, now_ms);
         if (conn_due_ms(conn) > now_ms)
             continue;
         async_conn_tick(conn->async, now_ms);

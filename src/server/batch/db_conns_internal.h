@@ -91,6 +91,9 @@ void db_conn_set_state(db_conn *conn, db_conn_state to);
  * identity. */
 void db_conn_check(db_conn *conn);
 
+/* Stops the use of a connection if another one has found that a pooler shares sessions. */
+void db_conn_check_pooler(db_conn *conn, int64_t now_ms);
+
 /* Declares the database away if no connection of any loop is usable, and `conn`, which is down, has
  * failed to connect AWAY_AFTER_FAILURES times or for AWAY_AFTER_MS. An outage is logged once. */
 void db_conn_give_up(const db_conn *conn, int64_t now_ms);

@@ -251,6 +251,8 @@ bool http_error_send_incompatible(request *r, database_state cause)
                                    "see database_check_failed in the server's log for the reason"},
         [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
                                    "run cardbox migrate on the server's database"},
+        [DATABASE_POOLED] = {"a pooler in transaction mode is before the database",
+                             "start cardboxd with --no-prepared-statements"},
     };
     return http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s",
                            CAUSES[cause].message);
