@@ -3,6 +3,7 @@
 that stall and leave, more at once than there may be, a server that stops, a database that goes
 away, and memory that does not grow with what is transferred."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -358,6 +359,28 @@ def test_client_leaves_an_export():
         await_(lambda: transfers_in_database() == 0)
 
 
+def test_reader_that_is_slow():
+    """It reads 33 KiB a second: often enough never to be idle, and too little on average."""
+    load("big", lines_of(card(n, content="b" * 4000) for n in range(4000)))
+    quick = Server(dsn(), "--idle-timeout-s", "3")
+    with socket.socket() as connection:
+        # Segments of the usual size, not those of the loopback device, keep the server's buffer small.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", quick.port))
+        connection.sendall(head("GET", "/projects/big/export"))
+        received, piece = 0, b"-"
+        with contextlib.suppress(ConnectionResetError):
+            while piece and received < 1_000_000:
+                piece = connection.recv(4096)
+                received += len(piece)
+                time.sleep(0.12)
+    assert received < 1_000_000, "the client was not disconnected"
+    await_(lambda: transfers_in_database() == 0)
+    quick.stop()
+
+
 def test_reader_that_stalls():
     """Backpressure first: the server waits. Then its patience ends."""
     load("big", lines_of(card(n, content="b" * 4000) for n in range(4000)))
@@ -376,14 +399,15 @@ def test_reader_that_stalls():
 
 
 def test_more_than_there_may_be():
-    load("big", lines_of(card(n, content="b" * 4000) for n in range(4000)))
+    for project in ("big", "large"):
+        load(project, lines_of(card(n, content="b" * 4000) for n in range(4000)))
     small = Server(dsn(), "--transfers-max", "2")
     with connect(small) as one, connect(small) as two:
-        for connection in (one, two):
+        for connection, project in ((one, "big"), (two, "large")):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-            connection.sendall(head("GET", "/projects/big/export"))
+            connection.sendall(head("GET", f"/projects/{project}/export"))
             connection.recv(10)
-        for answer in (export("big", on=small), load("big", lines_of([card(1, content=1)]), on=small)):
+        for answer in (export("other", on=small), load("big", lines_of([card(1, content=1)]), on=small)):
             assert answer.status == 503 and answer.header("Retry-After"), answer
             assert answer.json()["detail"]["error_code"] == "unavailable"
         asked = []
@@ -420,6 +444,24 @@ def test_one_project_leaves_room_for_others():
         assert "of this project" in answer.json()["detail"]["error_message"], answer
         assert export("small", on=fair).body.count(b"\n") == 1
     await_(lambda: export("big", on=fair).status == 200)
+    fair.stop()
+
+
+def test_last_place_is_for_a_project_without_one():
+    """Two projects with as many slow exports as they may have: a third one is served."""
+    for project in ("big", "large"):
+        load(project, lines_of(card(n, content="b" * 4000) for n in range(4000)))
+    load("small", lines_of([card(1, content=1)]))
+    fair = Server(dsn(), "--transfers-max", "4", "--project-transfers-max", "2")
+    with connect(fair) as one, connect(fair) as two, connect(fair) as three:
+        for connection, project in ((one, "big"), (two, "big"), (three, "large")):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            connection.sendall(head("GET", f"/projects/{project}/export"))
+            connection.recv(10)
+        answer = export("large", on=fair)
+        assert answer.status == 503 and answer.header("Retry-After"), answer
+        assert export("small", on=fair).body.count(b"\n") == 1
+        assert load("small", lines_of([card(2, content=1)]), on=fair).status == 200
     fair.stop()
 
 

@@ -101,7 +101,6 @@ static stream_state peek(request *r, slice *piece)
     if (over)
         return t->status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
     t->waits = true;
-    t->was_waiting = true;
     return STREAM_WAIT;
 }
 

@@ -22,9 +22,9 @@ enum {
     /* longest time that a server that stops waits for the threads of transfers */
     STOP_MS = 2000,
     CHECK_MS = 250, /* time between two checks of a client and its token */
-    /* An export is aborted if its client receives less than this number of bytes in
-     * --idle-timeout-s: the export of a slow client would keep a snapshot open. */
-    MOVED_LEAST = 64 * 1024
+    /* Average number of bytes that the client of an export must read in each second in which the
+     * server waits for it. An export keeps a snapshot open, which limits VACUUM. */
+    RATE_LEAST = 64 * 1024
 };
 
 /* --- the pool --- */
@@ -40,8 +40,8 @@ bool transfer_pool_end(transfer_pool *p)
     return true;
 }
 
-/* Returns an error message if no slot is free, or the project has reached --project-transfers-max;
- * NULL: a slot is reserved. */
+/* Reserves a slot and returns NULL. Returns an error message if no slot is free, or the project has
+ * reached --project-transfers-max. The last free slot is kept for projects without a transfer. */
 static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
 {
     size_t running = 0, own = 0;
@@ -53,9 +53,11 @@ static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
         if (p->tenant[i][0] == '\0')
             *slot = i;
     }
-    if (running >= (size_t)p->server->set->transfers_max)
+    size_t most = (size_t)p->server->set->transfers_max;
+    if (running >= most)
         full = "too many exports and imports are running";
-    else if (own >= (size_t)p->server->set->project_transfers_max)
+    else if (own >= (size_t)p->server->set->project_transfers_max ||
+             (own > 0 && running + 1 == most))
         full = "too many exports and imports of this project are running";
     else
         snprintf(p->tenant[*slot], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
@@ -179,8 +181,8 @@ static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
     t->owner = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
-    t->was_waiting = true;
-    t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
+    t->checked_ms = clock_ms();
+    t->wait_left_ms = r->server->set->idle_timeout_s * INT64_C(1000);
     t->refs = 1;
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
     t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, t->owner->wake_fd);
@@ -289,6 +291,25 @@ static void abort_transfer(transfer *t)
         r->host->cut(r);
 }
 
+int64_t transfer_wait_left(int64_t left_ms, int64_t waited_ms, uint64_t moved, int64_t most_ms)
+{
+    left_ms += (int64_t)(moved * 1000 / RATE_LEAST) - waited_ms;
+    return left_ms < most_ms ? left_ms : most_ms;
+}
+
+/* Returns whether the client of an export has read too slowly for too long. */
+static bool is_too_slow(transfer *t, int64_t now_ms)
+{
+    const request *r = t->request;
+    bool waits_for_client = r->answer.stream != NULL && r->state == REQUEST_SENDING && !t->waits;
+    t->wait_left_ms = transfer_wait_left(
+        t->wait_left_ms, waits_for_client ? now_ms - t->checked_ms : 0,
+        t->moved - t->moved_at_check, r->server->set->idle_timeout_s * INT64_C(1000));
+    t->moved_at_check = t->moved;
+    t->checked_ms = now_ms;
+    return t->wait_left_ms < 0;
+}
+
 /* Aborts a transfer whose token is not valid any more, and an export whose client has left or reads
  * too slowly. An import with a complete body continues after its client has left. */
 static void check_client(transfer *t, int64_t now_ms)
@@ -309,15 +330,11 @@ static void check_client(transfer *t, int64_t now_ms)
             r->host->cut(r);
         return;
     }
-    if (now_ms < t->check_ms)
-        return;
-    if (!t->was_waiting && t->moved - t->moved_at_check < MOVED_LEAST) {
-        log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
+    if (is_too_slow(t, now_ms)) {
+        log_info("transfer_ended", "reason=\"the client reads too slowly\" bytes=%llu",
+                 (unsigned long long)t->moved);
         abort_transfer(t);
     }
-    t->moved_at_check = t->moved;
-    t->was_waiting = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
-    t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
 }
 
 void transfers_tick(transfers *all, int64_t now_ms)

@@ -73,7 +73,7 @@ struct transfer {
     /* why the database is incompatible, if a check after `err` has found that; else
      * DATABASE_UNKNOWN */
     database_state cause;
-    /* only the loop uses the members from here to `check_ms` */
+    /* only the loop uses the members from here to `checked_ms` */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
     request *request;
@@ -82,8 +82,8 @@ struct transfer {
     bool revoked;            /* the transfer was aborted, because its token is not valid any more */
     uint64_t moved;          /* number of bytes of the answer that the loop has sent */
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
-    bool was_waiting;        /* the client waited for the server at or after the last check */
-    int64_t check_ms;        /* when the speed of the client is checked next */
+    int64_t wait_left_ms;    /* how long the server waits for the client: see transfer_wait_left */
+    int64_t checked_ms;      /* when the speed of the client was checked last */
     /* the thread and the loop use the members from here on */
     /* begun: the loop may begin the answer. over: the transfer has ended */
     atomic_bool begun, over;
@@ -98,6 +98,12 @@ transfer *transfer_new(request *r, const transfer_type *kind);
 
 /* Starts the thread of a transfer. On failure, answers the request and returns false. */
 bool transfer_start(transfer *t);
+
+/* Returns for how long the server still waits for the client of an export; below 0: the client is
+ * too slow. At first this time is `most_ms`. Waiting for the client uses it up, and 64 KiB that the
+ * client reads add a second, up to `most_ms` again. So a client that reads less than 64 KiB a
+ * second on average is disconnected, and one that stops reading is disconnected after `most_ms`. */
+int64_t transfer_wait_left(int64_t left_ms, int64_t waited_ms, uint64_t moved, int64_t most_ms);
 
 /* Called in the thread: lets the loop begin the answer. */
 void transfer_begin_answer(transfer *t);
