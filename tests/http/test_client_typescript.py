@@ -11,8 +11,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import client_test
-from cardbox_test import once, server
+import npm
+from cardbox_test import Skip, once, server
 
+TYPESCRIPT_7 = "typescript@7.0.2"
 FILES = os.path.join(cardbox_test.ROOT, "tests", "clients")
 
 
@@ -31,6 +33,16 @@ def test_mistakes_do_not_compile():
     with open(os.path.join(FILES, "rejected.ts"), encoding="utf-8") as text:
         assert text.read().count("// @ts-expect-error") == 5
     programs()
+
+
+def test_typescript_7():
+    """A project with TypeScript 7 can use the client, whose own package is compiled by TypeScript 5."""
+    try:
+        modules = npm.install(os.path.join(cardbox_test.ROOT, "build", "typescript-7"), TYPESCRIPT_7)
+    except AssertionError as error:
+        raise Skip(f"no packages of npm: {error}") from None
+    done = client_test.run_node(os.path.join(modules, "typescript", "bin", "tsc"), "-p", programs(), "--noEmit", "--skipLibCheck", "false")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 class LossOfWrites(client_test.Proxy):
