@@ -36,7 +36,7 @@ SONAME   = libcardbox.so.$(if $(filter 0.%,$(ABI)),$(ABI),$(basename $(ABI)))
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox $(BUILD)/bin/cardbox-worker
 LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 
-.PHONY: build run test test-long lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
+.PHONY: build run test test-long lint asan tsan valgrind fuzz bench bench-cpu install uninstall deb clean deps help
 .DELETE_ON_ERROR:
 
 build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, cardbox, cardbox-worker, build/lib/libcardbox.{a,so}
@@ -211,6 +211,26 @@ install: build $(BUILD)/lib/public/libcardbox.a ## programs, library, headers, m
 uninstall: ## what install put there
 	@rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	@rmdir $(addprefix $(DESTDIR),$(INCLUDEDIR)/cardbox $(DATADIR) $(DOCDIR)/examples $(DOCDIR)) 2>/dev/null || true
+
+# --- packages of Debian ---
+
+DEB_VERSION ?= $(VERSION)
+DEB         := $(BUILD)/deb
+DEB_TREE    := $(DEB)/cardbox
+
+# The copy keeps its own build/, so that only changed sources are compiled again.
+deb: ## packages for this release of Debian, in build/deb: cardbox, libcardbox0.2, libcardbox-dev
+	@tests/deps deb
+	@mkdir -p $(DEB_TREE)/docker $(DEB_TREE)/openapi
+	@rm -rf $(DEB)/*.deb $(addprefix $(DEB_TREE)/,debian include sql src)
+	@cp -a Makefile LICENSE include sql src docker/debian $(DEB_TREE)
+	@cp -a docker/roles.sh $(DEB_TREE)/docker
+	@cp -a openapi/cardbox.json $(DEB_TREE)/openapi
+	@printf '%s\n\n%s\n\n -- %s  %s\n' 'cardbox ($(DEB_VERSION)) unstable; urgency=medium' \
+	    '  * Changes: "Upgrade" in docker/README.md.' \
+	    "$$(sed -n 's/^Maintainer: //p' docker/debian/control)" "$$(date -R)" >$(DEB_TREE)/debian/changelog
+	@cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -nc -us -uc
+	@echo 'made $(DEB)/*.deb'
 
 clean: ## remove build/; the data in var/ stays
 	@rm -rf $(BUILD)

@@ -94,7 +94,7 @@ def test_defaults_agree():
 
 
 OTHERS_OPTIONS = {"rm", "build", "detach", "profile", "volumes", "entrypoint", "signal",  # of docker
-                  "preserve-env", "cflags", "libs", "record",  # of sudo, pkg-config, tests/lint
+                  "cflags", "libs", "record",  # of pkg-config, tests/lint
                   "now", "no-owner"}  # of systemctl, pg_restore
 
 

@@ -185,6 +185,7 @@ done
 check "the headers are those of include/" same_headers
 check "libcardbox.so.$abi" links_to "libcardbox.so.$abi" "libcardbox.so.$version"
 check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$abi"
+check "the Debian package of libcardbox.so.$abi" test -f "docker/debian/libcardbox$abi.install"
 check "soname" soname_is "libcardbox.so.$abi"
 check "libcardbox.a defines only what is public" archive_keeps_to_itself
 check "cardbox.pc: version" version_is
