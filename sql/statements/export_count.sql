@@ -1,6 +1,8 @@
 -- Counts the lines of a project's export, approximately.
 -- $1 text  tenant
-SELECT (SELECT count(*) FROM cardbox.cards c WHERE c.tenant_id = $1::text)
+SELECT (SELECT count(*) FROM cardbox.cards c
+         WHERE c.tenant_id = $1::text AND c.deleted_at IS NULL
+           AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp()))
      + (SELECT count(*) FROM cardbox.card_boxes b
          WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL)
      + (SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = $1::text)

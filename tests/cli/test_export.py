@@ -122,6 +122,28 @@ def test_many_rows_round_trip():
     assert len(round_trip(dsn).splitlines()) == 3600
 
 
+def test_what_was_deleted_is_left_out():
+    """Also what has expired: no reader gets its content any more. A row of it can be imported, and is no card."""
+    dsn = database()
+    row = {"kind": "card", "content": "secret", "metadata": {"of": "secret"}}
+    old = {**row, "card_id": "old", "deleted_at": "2025-01-02T03:04:05Z"}
+    rows = [{"kind": "card", "card_id": "kept", "content": "x"}, {**row, "card_id": "gone"}, old,
+            {**row, "card_id": "expired", "ttl_seconds": 1, "created_at": "2025-01-02T03:04:05Z"},
+            {"kind": "card", "card_id": "later", "content": "x", "ttl_seconds": 10 ** 8},
+            {"kind": "box", "box_id": "01970000-0000-7000-8000-000000000001", "card_ids": ["kept", "gone", "old"]}]
+    assert load(dsn, "".join(json.dumps(one) + "\n" for one in rows)).returncode == 0
+    cardbox("card", "delete", "--dsn", dsn, "--project", "p", "gone")
+    cardbox("session", "append", "--dsn", dsn, "--project", "p", "--create", "plain", "s", stdin='{"type":"user","content":"secret"}')
+    cardbox("session", "delete", "--dsn", dsn, "--project", "p", "s")
+    lines = [json.loads(line) for line in round_trip(dsn).splitlines()]
+    assert [line.get("card_id", line["kind"]) for line in lines] == ["kept", "later", "box"], lines
+    assert b"secret" not in export(dsn)
+    again = load(dsn, json.dumps(old))
+    assert json.loads(again.stdout)["cards"]["unchanged"] == 1, again
+    said = cardbox("card", "add", "--dsn", dsn, "--project", "p", "--id", "old", "--text", "late", check=False)
+    assert said.returncode == 1 and "was deleted or has expired" in said.stderr, said
+
+
 def test_file_appears_when_it_is_whole():
     dsn = database()
     cardbox("import", "--dsn", dsn, "--project", "p", SAMPLE)
