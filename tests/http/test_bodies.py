@@ -15,7 +15,7 @@ from cardbox_test import LIGHT, Postgres, Server, await_, holding, once
 
 BATCH = "/projects/p/cards/batch"
 MB = 1 << 20
-OPTIONS = ("--memory-max", "64M", "--loops", "2")
+OPTIONS = ("--memory-max", "64M", "--body-max", "4M", "--loops", "2")
 PLACES = 8  # for bodies of 4 MB: half of it is for all of them
 
 

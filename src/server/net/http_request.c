@@ -234,7 +234,8 @@ static bool refuse_large(request *r)
 {
     r->answer.close = true;
     return http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
-                                      "split the body into several requests");
+                                      "send fewer objects at once; one large object needs a "
+                                      "larger --body-max");
 }
 
 static bool reserve_body(request *r, size_t more)
