@@ -1,4 +1,6 @@
--- update_session: updates a session's row after lines were inserted. Returns the new version.
+-- update_session: updates a session's row after lines were inserted. Returns the new version. Each new entry becomes the
+-- head. An entry that no model sees, such as a label, becomes the head only if its parent is the head or there is no
+-- head.
 --   s           The session's row, which the caller has locked.
 --   changes     Number that is added to the version.
 --   new_header  Header that is stored if the session has none yet, or NULL.
@@ -12,6 +14,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     added integer := 0;
+    moved boolean := false; -- the head has moved to a new entry
 BEGIN
     FOR i IN 1 .. cardinality(outcomes) LOOP
         IF outcomes[i] IN ('appended', 'kept') THEN
@@ -19,13 +22,18 @@ BEGIN
         END IF;
         CONTINUE WHEN outcomes[i] <> 'appended';
         added := added + 1;
+        IF types[i] = 'session_info' THEN
+            s.name := coalesce(labels[i], s.name);
+        END IF;
+        CONTINUE WHEN s.head_line IS NOT NULL
+            AND types[i] IN ('label', 'session_info', 'metadata', 'custom', 'model_change', 'thinking_level_change', 'other')
+            AND (SELECT l.parent_line FROM cardbox.find_line(s.tenant_id, s.session_id, written[i]) AS l)
+                IS DISTINCT FROM s.head_line;
+        moved := true;
         s.head_line := written[i];
         s.head_entry_id := ids[i];
         s.head_branch := branches[i];
         s.head_depth := depths[i];
-        IF types[i] = 'session_info' THEN
-            s.name := coalesce(labels[i], s.name);
-        END IF;
     END LOOP;
     s.version := s.version + changes;
     UPDATE cardbox.sessions x
@@ -33,7 +41,7 @@ BEGIN
                           ELSE coalesce(given_dialect, x.dialect) END,
            header = coalesce(x.header, new_header), name = s.name, head_line = s.head_line,
            head_entry_id = s.head_entry_id, head_branch = s.head_branch, head_depth = s.head_depth,
-           head_is_leaf = added > 0 OR x.head_is_leaf, lines = s.lines, entries = x.entries + added,
+           head_is_leaf = moved OR x.head_is_leaf, lines = s.lines, entries = x.entries + added,
            open_end = is_open, version = s.version, updated_at = greatest(clock_timestamp(), x.updated_at)
      WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id;
     RETURN s.version;

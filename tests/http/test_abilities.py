@@ -149,7 +149,7 @@ GOOD = {
     "session:create": lambda: {"session_id": str(uuid.uuid4()), "dialect": "pi", "cwd": "/", "strict": True},
     "session:append": lambda: {"session_id": a_session(), "entries": [an_entry("e2", "e1")],
                                "expected_version": 2, "idempotency_key": "k"},
-    "session:head": lambda: {"session_id": a_tree(), "entry_id": "b", "expected_head": "l",
+    "session:head": lambda: {"session_id": a_tree(), "entry_id": "b", "expected_head": "d",
                              "expected_version": 2},
     "session:fork": lambda: {"session_id": a_tree(), "entry_id": "b", "new_session_id": str(uuid.uuid4())},
     "ldg:task:save": lambda: {"task": a_task(parentTaskId=a_task()["id"], completionStatus="failed: x")},
@@ -375,7 +375,7 @@ def test_sessions_same_as_the_endpoints():
         assert on_bus("path", entry_id="d", **lines) == get("entries/d/path" + query)
         assert on_bus("diff", a="l", b="d", **lines) == get("diff?a=l&b=d&" + query[1:])
     assert on_bus("entry", entry_id="c") == get("entries/c")
-    assert on_bus("path")["entry_id"] == "l", "the head"
+    assert on_bus("path")["entry_id"] == "d", "the head, which a label on another branch does not move"
     assert sorted(ids(on_bus("leaves"), "entries")) == ["d", "l"]
     assert ids(on_bus("labels"), "entries") == ["c"]
     diff = on_bus("diff", a="l", b="d")

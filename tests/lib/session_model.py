@@ -147,6 +147,21 @@ def path(entry):
     return way
 
 
+# --- the head ---
+
+
+MOVES = PLAIN - {"metadata"} | {"message", "compaction", "branch_summary", "custom_message"}
+
+
+def head(file):
+    """What no model sees becomes the head only behind the head."""
+    last = None
+    for entry in file.tree:
+        if last is None or entry.parent is last or entry.value.get("type") in MOVES:
+            last = entry
+    return last
+
+
 # --- contexts ---
 
 

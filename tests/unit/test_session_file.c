@@ -277,6 +277,39 @@ static void walks_the_tree(void **state)
     session_file_free(&file);
 }
 
+/* What no model sees does not hide a newer branch. */
+static void finds_the_head(void **state)
+{
+    static const struct {
+        const char *last;
+        uint32_t leaf;
+    } CASES[] = {
+        {"{\"type\":\"metadata\",\"id\":\"x\",\"parentId\":\"a\"}\n", 2},
+        {"{\"type\":\"metadata\",\"id\":\"x\"}\n", 2},
+        {"{\"type\":\"custom\",\"id\":\"x\",\"parentId\":\"b\"}\n", 2},
+        {"{\"type\":\"label\",\"id\":\"x\",\"parentId\":\"y\"}\n", 2},
+        {"{\"type\":\"model_change\",\"id\":\"x\",\"parentId\":\"a\"}\n", 2},
+        {"{\"type\":\"fly\",\"id\":\"x\",\"parentId\":\"a\"}\n", 2},
+        {"{\"type\":\"fly\",\"id\":\"x\",\"parentId\":\"c\"}\n", 3},
+        {"{\"type\":\"session_info\",\"id\":\"x\",\"parentId\":\"c\"}\n", 3},
+        {"{\"type\":\"system\",\"id\":\"x\",\"parentId\":\"a\"}\n", 3},
+        {"{\"type\":\"compaction\",\"id\":\"x\",\"parentId\":\"a\"}\n", 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        buf text = BUF_INIT(4096);
+        buf_text(&text, "{\"type\":\"user\",\"id\":\"a\"}\n"
+                        "{\"type\":\"user\",\"id\":\"b\",\"parentId\":\"a\"}\n"
+                        "{\"type\":\"user\",\"id\":\"c\",\"parentId\":\"a\"}\n");
+        buf_text(&text, CASES[i].last);
+        session_file file = read_text(buf_str(&text));
+        assert_int_equal(file.tree.leaf, CASES[i].leaf);
+        session_file_free(&file);
+        buf_free(&text);
+    }
+}
+
 /* 100,000 entries: one chain written leaf first, in which every walk is as long as can be. */
 static void a_long_chain_backwards(void **state)
 {
@@ -352,6 +385,7 @@ int main(void)
         cmocka_unit_test(reports_what_is_not_in_the_tree),
         cmocka_unit_test(reports_what_no_model_sees),
         cmocka_unit_test(walks_the_tree),
+        cmocka_unit_test(finds_the_head),
         cmocka_unit_test(a_long_chain_backwards),
         cmocka_unit_test(junk_is_counted_beyond_what_is_kept),
         cmocka_unit_test(the_real_session),

@@ -96,7 +96,7 @@ static void put_result(buf *out, const session_entry *entry, slice name)
     buf_text(out, ",\"content\":[");
     if (entry->content.kind == SCAN_STRING) {
         put_text(&b, "text", entry->content);
-    } else if (entry->content.kind != SCAN_NONE) {
+    } else if (entry->content.kind != SCAN_NONE && entry->content.kind != SCAN_NULL) {
         begin_block(&b, "text");
         buf_member_text(out, "text", entry->content.text);
         buf_char(out, '}');

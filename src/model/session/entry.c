@@ -105,6 +105,11 @@ bool session_kind_has_dialect(session_kind kind)
     return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO;
 }
 
+bool session_kind_moves_head(session_kind kind)
+{
+    return kind == SESSION_MESSAGE || KINDS[kind].role != SESSION_ROLE_NONE;
+}
+
 bool session_string_is(scan_value value, const char *text)
 {
     return value.kind == SCAN_STRING && scan_string_is(value.text, slice_of(text));
@@ -376,7 +381,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
 }
 
 /* In the plain dialect, a "tool" entry needs no params, and an "assistant" entry may have toolCalls
- * or thinking instead of content. */
+ * or thinking instead of content. The output of a "tool_result" entry may be null. */
 const char *session_entry_lacks(const session_entry *entry)
 {
     static const char *const INSTEAD[] = {"toolCalls", "thinking"};
@@ -390,7 +395,8 @@ const char *session_entry_lacks(const session_entry *entry)
     if (KINDS[entry->kind].role == SESSION_ROLE_NONE && entry->role == SESSION_ROLE_NONE)
         return NULL;
     if (entry->kind == SESSION_PLAIN_TOOL || entry->role == SESSION_ROLE_BASH ||
-        (entry->content.kind != SCAN_NONE && entry->content.kind != SCAN_NULL))
+        (entry->content.kind != SCAN_NONE && entry->content.kind != SCAN_NULL) ||
+        (entry->kind == SESSION_PLAIN_TOOL_RESULT && entry->content.kind == SCAN_NULL))
         return NULL;
     session_pick(entry->value, INSTEAD, found, 2);
     if (entry->kind == SESSION_PLAIN_ASSISTANT &&

@@ -146,6 +146,11 @@ session_dialect session_kind_dialect(session_kind kind);
  * dialects, and SESSION_OTHER to neither. */
 bool session_kind_has_dialect(session_kind kind);
 
+/* Returns true if a new entry of this kind always becomes the head of its session. Returns false
+ * for kinds that no model sees: their entries become the head only if their parent is the head, or
+ * if there is no head. The function update_session() has the same list of types. */
+bool session_kind_moves_head(session_kind kind);
+
 /* Returns the type of a kind: "message", "tool_result", ...; "" for SESSION_OTHER. */
 const char *session_kind_name(session_kind kind);
 

@@ -117,7 +117,9 @@ static void link_and_count(session_tree *tree, uint32_t i)
     set_depth(tree, i);
     tree->depth_max = node->depth > tree->depth_max ? node->depth : tree->depth_max;
     tree->in_tree++;
-    tree->leaf = i;
+    if (tree->leaf == STRING_MAP_NONE || node->parent == tree->leaf ||
+        session_kind_moves_head(tree->entries[i].kind))
+        tree->leaf = i;
     tree->roots += node->parent == STRING_MAP_NONE;
     tree->dangling += node->is_dangling;
     tree->cycles += node->is_cycle;

@@ -31,7 +31,8 @@ typedef struct session_tree {
     string_map ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
     uint32_t depth_max;
-    uint32_t leaf; /* index of the last entry in the tree, in file order */
+    uint32_t leaf; /* index of the entry that an import makes the head, see session_kind_moves_head;
+                      STRING_MAP_NONE: the tree is empty */
 } session_tree;
 
 /*
