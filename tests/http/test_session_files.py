@@ -122,6 +122,20 @@ def test_empty_sessions():
     assert not report["changed"] and report["lines"] == 0, report
 
 
+def test_files_of_other_programs():
+    claude = json_lines({"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Start"}})
+    codex = json_lines({"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}})
+    for name, data, line, looks in (
+            ("claude", claude, 1, "a transcript of Claude Code"), ("codex", b"\nno JSON\n" + codex, 3, "a rollout of codex"),
+            ("api", json_lines({"role": "user", "content": "x"}), 1, "messages of a model's API"),
+            ("project", json_lines({"kind": "card", "card_id": "c", "created_at": None}), 1, "an export of a project")):
+        said = bring(name, data + TREE, 400)["detail"]["error_message"]
+        assert f"the file is no session: from line {line} on it looks like {looks}" in said, said
+        take(name, status=404)
+        answer = server().request("POST", url(name, "import") + "?force=true", data + TREE, NDJSON)
+        assert answer.status == 200 and take(name) == data + TREE, answer
+
+
 def test_head_of_exports():
     bring("heads", TREE)
     raw = server().raw(b"HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n" % url("heads", "export").encode(), idle=2)

@@ -5,6 +5,7 @@
  * completes it.
  */
 #include <stdlib.h>
+#include "model/session/foreign.h"
 #include "model/session/report.h"
 #include "store/session/session_call.h"
 
@@ -123,6 +124,22 @@ static cardbox_status add_line(importer *in, const session_line *line, const ses
     return in->session != NULL && in->batch.count == LINES_MAX ? send_batch(in) : CARDBOX_OK;
 }
 
+/* Fails if no header and no entry precedes an object, and the object is of another program. `entry`
+ * is NULL if the object is no entry. */
+static cardbox_status check_foreign(importer *in, const session_line *line,
+                                    const session_entry *entry)
+{
+    if (in->force || in->has_entries || in->report.headers > 0)
+        return CARDBOX_OK;
+    const char *file = session_foreign_file(line->value, entry);
+    return file == NULL
+               ? CARDBOX_OK
+               : error_set(in->err, CARDBOX_INVALID,
+                           "the file is no session: from line %llu on it looks like %s; with "
+                           "force, its lines are stored as they are",
+                           (unsigned long long)line->number, file);
+}
+
 static cardbox_status import_line(importer *in, const session_line *line)
 {
     session_entry entry;
@@ -134,8 +151,9 @@ static cardbox_status import_line(importer *in, const session_line *line)
         status = read_header(in, line);
     } else if (line->kind == SESSION_LINE_ENTRY) {
         is_entry = session_report_entry(&in->report, &entry, line, in->file_id, &in->batch.memory);
+        status = in->batch.memory.failed ? error_nomem(in->err)
+                                         : check_foreign(in, line, is_entry ? &entry : NULL);
         in->has_entries = in->has_entries || is_entry;
-        status = in->batch.memory.failed ? error_nomem(in->err) : CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return status;
