@@ -27,15 +27,17 @@ BEGIN
     END IF;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
         outcomes[i] := CASE
+            WHEN duplicate_of[i] > 0 THEN CASE WHEN outcomes[duplicate_of[i]] <> 'conflict'
+                 AND given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END
             WHEN stored.same[i] THEN 'unchanged' WHEN stored.lines[i] IS NOT NULL THEN 'conflict'
-            WHEN duplicate_of[i] = 0 THEN 'appended'
-            WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END;
+            ELSE 'appended' END;
     END LOOP;
     placed := cardbox.attach_entries(
         s, s.lines, outcomes, parents, refs, stored.lines, stored.branches, stored.depths);
     lines := placed.lines;
     missing := placed.missing;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
+        lines[i] := coalesce(lines[i], lines[duplicate_of[i]]);
         CONTINUE WHEN outcomes[i] <> 'appended';
         outcomes[i] := CASE
             WHEN missing[i] IS NOT NULL THEN 'no_parent'

@@ -117,6 +117,35 @@ def test_role_without_type():
         assert answer.status == 422 and f'use \\"type\\": \\"{kind}\\" instead of \\"role\\"' in text, answer
         assert '{\\"type\\": \\"message\\", \\"message\\": {\\"role\\": ...}}' in text, answer
     assert "needs a type other than session" in send("role", {"content": "x"}).body.decode()
+    for role, kind in (("developer", "system"), ("model", "assistant"), ("function", "tool_result"), ("human", "user"),
+                       ("toolResult", "tool_result")):
+        text = send("role", {"role": role, "content": "x"}).body.decode()
+        assert f'use \\"type\\": \\"{kind}\\" instead of \\"role\\"' in text, text
+        answer = send("role", {"type": role, "content": "x"})
+        assert answer.status == 422 and f'would be in no context: use \\"type\\": \\"{kind}\\"' in answer.body.decode(), answer
+    said = send("role", {"role": "narrator", "content": "x"}).body.decode()
+    assert "such as user, assistant, tool_result or system, not the role narrator" in said, said
+    assert send("role", {"type": "narrator", "content": "x"}).json()["not_in_context"][0]["reason"] == "unknown_type"
+
+
+def test_a_tool_that_returns_nothing():
+    create("nothing")
+    call = {"id": "a", "type": "assistant", "toolCalls": [{"id": "c", "name": "f", "params": {}}]}
+    for entry in (user("u"), call, {"id": "r", "type": "tool_result", "toolCallId": "c", "output": None}):
+        answer = send("nothing", entry)
+        assert answer.status == 200 and answer.json()["not_in_context"] == [], answer
+    assert "needs the member output" in send("nothing", {"type": "tool_result", "toolCallId": "c"}).body.decode()
+    export = server().get(url("nothing", "export") + "?dialect=pi")
+    answer = server().request("POST", url("nothing-pi", "import"), export.body, {"Content-Type": "application/x-ndjson"})
+    assert answer.status == 200 and answer.json()["not_in_context"] == 0, answer
+    assert server().get(url("nothing-pi", "export") + "?dialect=plain").body == server().get(url("nothing", "export")).body
+    for session in ("nothing", "nothing-pi"):
+        def context(form, session=session):
+            return server().get(url(session, "context") + "?format=" + form).json()["messages"]
+        assert context("openai")[-1] == {"role": "tool", "tool_call_id": "c", "content": "(no output)"}, session
+        result = context("anthropic")[-1]["content"][0]
+        assert (result["tool_use_id"], result["content"]) == ("c", [{"type": "text", "text": "(no output)"}]), result
+        assert context("messages")[-1]["content"] == "", session
 
 
 def test_real_files_can_be_appended():

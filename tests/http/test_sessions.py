@@ -2,6 +2,7 @@
 """Sessions over HTTP: made, appended to, walked, branched, forked, and what a model gets at a leaf;
 concurrent writers; what is refused, with the reason."""
 
+import base64
 import concurrent.futures
 import json
 import os
@@ -219,10 +220,29 @@ def test_append_again():
     other = append("again", plain("c", "b"), plain("b", "a", content="other"), status=409)
     assert "entry b exists" in reason(other) and other["detail"]["current_version"] == 2, other
     get(url("again", "entries", "c"), 404)
-    twice = append("again", plain("k", "b"), plain("k", "b", content="other"), status=409)
-    assert "entries[1] repeats the id of entries[0]" in reason(twice), twice
-    third = append("again", plain("a", None), plain("a", None, content="other"), status=409)
-    assert "entry a exists" in reason(third), third
+    get(url("again", "entries", "k"), 404)
+
+
+def test_one_id_twice_in_one_append():
+    make("twice")
+    open_one = {"id": "g", "type": "user", "content": "a"}
+    for first, second in ((open_one, {"id": "g", "type": "assistant", "content": "b"}), (plain("g", None), plain("g", None, content="b")),
+                          (open_one, {"id": "g", "parentId": None, "type": "user", "content": "a"})):
+        said = append("twice", plain("x", None), first, second, status=422)["detail"]
+        assert "entries 1 and 2 have the id g, with other content" in said["error_message"], said
+        assert [fault["loc"] for fault in said["faults"]] == [["body", "entries", 2]], said
+    assert get(url("twice"))["entries"] == 0
+    other = {**open_one, "id": "h"}
+    for entries, outcomes in (((open_one, open_one), "appended unchanged"), ((open_one, open_one), "unchanged unchanged"),
+                              ((open_one, other, open_one, other), "unchanged appended unchanged unchanged"),
+                              ((open_one, other, open_one, other), "unchanged unchanged unchanged unchanged")):
+        written = append("twice", *entries)["entries"]
+        assert [entry["outcome"] for entry in written] == outcomes.split(), written
+        assert [entry["line"] for entry in written] == [{"g": 0, "h": 1}[entry["entry_id"]] for entry in written], written
+    assert get(url("twice", "entries", "h"))["parent_id"] == "g"
+    call = {"id": "c", "type": "assistant", "content": "", "toolCalls": [{"id": "t", "name": "f", "params": {}}]}
+    result = {"id": "r", "type": "tool_result", "toolCallId": "t", "output": "o"}
+    assert append("twice", call, result, result)["not_in_context"] == []
 
 
 def test_keys():
@@ -466,7 +486,96 @@ def test_nothing_there():
     assert "a" in reason(get(url("empty", "context") + "?leaf=a", 404))
 
 
+def test_an_image_of_5_mb():
+    """The largest that a model of Anthropic takes fits into a request by default."""
+    make("image")
+    data = base64.b64encode(b"\x89PNG" + bytes(5 * 1024 * 1024 - 4)).decode()
+    image = {"type": "image", "data": data, "mimeType": "image/png"}
+    append("image", {"type": "user", "content": [{"type": "text", "text": "What is this?"}, image]})
+    content = get(url("image", "context") + "?format=anthropic")["messages"][0]["content"]
+    assert content[1]["source"]["data"] == data
+    fault = append("image", {"type": "user", "content": [image, image]}, status=413)["detail"]
+    assert fault["error_message"] == "the body is over the limit of 8388608 bytes (--body-max)", fault
+    assert "one large object needs a larger --body-max" in fault["hint"], fault
+
+
 # --- head and forks ---
+
+
+UNSEEN = ("metadata", "label", "session_info", "unknown")
+
+
+def unseen(kind, identifier, **more):
+    return {"id": identifier, "type": kind, **({"targetId": "a1"} if kind == "label" else {}), **more}
+
+
+def check_head(session, head, *texts):
+    assert get(url(session))["head_entry_id"] == head
+    context = get(url(session, "context"))
+    assert context["leaf"] == head and [message["content"] for message in context["messages"]] == list(texts), context
+
+
+def two_branches(session):
+    return [plain("u1", None, content="1"), plain("a1", "u1", content="2"), plain("u2", "a1", content="3"),
+            plain("a2", "u2", content="4")]
+
+
+def test_what_no_model_sees_hides_no_branch():
+    """On an old leaf it leaves the head where it is; behind the head it is the head."""
+    for kind in UNSEEN:
+        name = f"unseen-{kind}"
+        make(name)
+        append(name, *two_branches(name))
+        for _ in range(2):
+            append(name, unseen(kind, "exit", parentId="a1"), unseen(kind, "exit-2"), unseen(kind, "root", parentId=None))
+            check_head(name, "a2", "1", "2", "3", "4")
+        append(name, unseen(kind, "here"))
+        check_head(name, "here", "1", "2", "3", "4")
+        assert get(url(name, "entries", "here"))["parent_id"] == "a2"
+        append(name, plain("back", "exit", content="5"), unseen(kind, "last"))
+        check_head(name, "last", "1", "2", "5")
+        append(name, {"type": "user", "content": "6"})
+        ask("PUT", url(name, "head"), {"entry_id": "u2"})
+        append(name, unseen(kind, "behind-the-other", parentId="a2"))
+        check_head(name, "u2", "1", "2", "3")
+        fork = ask("POST", url(name, "fork"), {"session_id": name + "-fork"})
+        append(fork["session_id"], unseen(kind, "old", parentId="u1"))
+        check_head(fork["session_id"], "u2", "1", "2", "3")
+        append(fork["session_id"], {"type": "user", "content": "7"})
+        assert len(get(url(fork["session_id"], "path"))["path"]) == 4
+
+
+def test_an_import_hides_no_branch_either():
+    for kind in UNSEEN:
+        name = f"unseen-import-{kind}"
+        lines = [*two_branches(name), unseen(kind, "exit", parentId="a1"), unseen(kind, "root"), unseen(kind, "early", parentId="late"),
+                 unseen(kind, "late", parentId="exit")]
+        for count in (3, 5, 8, 8):
+            data = "".join(json.dumps(line) + "\n" for line in lines[:count]).encode()
+            answer = server().request("POST", url(name, "import"), data, {"Content-Type": "application/x-ndjson"})
+            assert answer.status == 200, answer
+            check_head(name, *(["u2", "1", "2", "3"] if count == 3 else ["a2", "1", "2", "3", "4"]))
+        only = f"only-{kind}"
+        append(only, unseen(kind, "one", **({"targetId": "one"} if kind == "label" else {})), create={"dialect": "plain"},
+               status=404 if kind == "label" else 200)
+        if kind != "label":
+            append(only, unseen(kind, "two", parentId=None), plain("said", None, content="x"), unseen(kind, "three", parentId="two"))
+            check_head(only, "said", "x")
+
+
+def test_what_no_model_sees_in_pi():
+    make("unseen-pi", dialect="pi")
+    def said(identifier, parent):
+        return {"id": identifier, "parentId": parent, "type": "message", "message": {"role": "user", "content": identifier}}
+    append("unseen-pi", said("u1", None), said("u2", "u1"))
+    for kind, more in (("custom", {}), ("model_change", {"provider": "p", "modelId": "m"}), ("thinking_level_change", {"thinkingLevel": "high"}),
+                       ("label", {"targetId": "u1"}), ("session_info", {"name": "n"}), ("new", {})):
+        append("unseen-pi", {"id": kind, "parentId": "u1", "type": kind, **more})
+        assert get(url("unseen-pi"))["head_entry_id"] == "u2", kind
+    assert get(url("unseen-pi"))["name"] == "n"
+    for kind, more in (("branch_summary", {"summary": "s"}), ("compaction", {"summary": "s"}), ("custom_message", {"content": "c"})):
+        append("unseen-pi", {"id": kind, "parentId": "u1", "type": kind, **more})
+        assert get(url("unseen-pi"))["head_entry_id"] == kind
 
 
 def test_head():

@@ -203,7 +203,80 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
 
 /* --- entries --- */
 
-/* Fails if an entry has a misspelt member or no type. */
+/* Sets *earlier to the entry of the batch that has the id of `line`; NULL: none has it. Fails if
+ * the two entries were not given as the same JSON. */
+static cardbox_status find_same_id(const pending_line **earlier, session_batch *batch,
+                                   const session_line *line, cardbox_error *err)
+{
+    static const char *const NAMES[] = {"id"};
+    scan_value found;
+    slice id;
+
+    *earlier = NULL;
+    if (batch->count == 0)
+        return CARDBOX_OK;
+    session_pick(line->value, NAMES, &found, 1);
+    if (!session_text_of(&id, found, &batch->memory))
+        return batch->memory.failed ? error_nomem(err) : CARDBOX_OK;
+    uint32_t number = string_map_get(&batch->ids, id);
+    if (number == STRING_MAP_NONE)
+        return CARDBOX_OK;
+    *earlier = &batch->lines[number - 1];
+    if (slice_equal((*earlier)->given, line->text))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "entries %u and %zu have the id %.*s, with other content", number - 1,
+                     batch->count, error_shown(id), id.ptr);
+}
+
+/* Returns the type of plain for a role of an API of models, of another program or of pi; NULL: the
+ * role is not known. */
+static const char *type_for_role(slice role)
+{
+    static const struct {
+        const char *role;
+        const char *type;
+    } TYPES[] = {
+        {"user", "user"},
+        {"human", "user"},
+        {"assistant", "assistant"},
+        {"model", "assistant"},
+        {"ai", "assistant"},
+        {"system", "system"},
+        {"developer", "system"},
+        {"tool", "tool_result"},
+        {"function", "tool_result"},
+        {"toolResult", "tool_result"},
+        {"tool_result", "tool_result"},
+    };
+
+    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+        if (slice_equal(role, slice_of(TYPES[i].role)))
+            return TYPES[i].type;
+    }
+    return NULL;
+}
+
+static cardbox_status needs_type(slice role, cardbox_error *err)
+{
+    const char *type = type_for_role(role);
+
+    if (role.len == 0)
+        return error_set(
+            err, CARDBOX_INVALID,
+            "an entry needs a type other than session: a header is part of the session");
+    if (type == NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "an entry needs a type, such as user, assistant, tool_result or system, "
+                         "not the role %.*s",
+                         error_shown(role), role.ptr);
+    return error_set(err, CARDBOX_INVALID,
+                     "an entry needs a type: use \"type\": \"%s\" instead of \"role\", or in "
+                     "the dialect pi {\"type\": \"message\", \"message\": {\"role\": ...}}",
+                     type);
+}
+
+/* Fails if an entry has a misspelt member or no type, or a role as its type. */
 static cardbox_status check_names(scan_value entry, cardbox_error *err)
 {
     static const char *const NAMES[] = {"type", "role"};
@@ -217,17 +290,13 @@ static cardbox_status check_names(scan_value entry, cardbox_error *err)
                          "unknown member \"%.*s\" in an entry%s%.*s: did you mean \"%s\"?",
                          error_shown(wrong.given), wrong.given.ptr, type.len > 0 ? " of type " : "",
                          error_shown(type), type.ptr, wrong.meant);
-    if (slice_equal(role, SLICE("tool")) || slice_equal(role, SLICE("toolResult")))
-        role = SLICE("tool_result");
-    if (type.len == 0 && role.len > 0)
-        return error_set(err, CARDBOX_INVALID,
-                         "an entry needs a type: use \"type\": \"%.*s\" instead of \"role\", or in "
-                         "the dialect pi {\"type\": \"message\", \"message\": {\"role\": ...}}",
-                         error_shown(role), role.ptr);
     if (type.len == 0 || session_string_is(found[0], "session"))
-        return error_set(
-            err, CARDBOX_INVALID,
-            "an entry needs a type other than session: a header is part of the session");
+        return needs_type(type.len == 0 ? role : SLICE(""), err);
+    const char *meant = session_kind_named(type) == SESSION_OTHER ? type_for_role(type) : NULL;
+    if (meant != NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "an entry of the type %.*s would be in no context: use \"type\": \"%s\"",
+                         error_shown(type), type.ptr, meant);
     return CARDBOX_OK;
 }
 
@@ -284,7 +353,8 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     session_line line;
     session_entry entry;
     const char *reason = NULL;
-    new_members members;
+    const pending_line *earlier;
+    new_members members = {.has_id = false};
 
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
@@ -295,9 +365,15 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     if (status != CARDBOX_OK)
         return status;
     status = check_names(line.value, err);
+    if (status == CARDBOX_OK)
+        status = find_same_id(&earlier, batch, &line, err);
     if (status != CARDBOX_OK)
         return status;
-    status = add_omitted_members(batch, &line, is_root, &members, err);
+    slice given = line.text;
+    if (earlier != NULL)
+        session_line_from_store(&line, earlier->content);
+    else
+        status = add_omitted_members(batch, &line, is_root, &members, err);
     if (status != CARDBOX_OK)
         return status;
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
@@ -311,10 +387,13 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     pending_line *added = session_batch_add(batch, &entry);
     if (added == NULL)
         return error_nomem(err);
+    added->given = given;
     added->has_new_id = members.has_id;
     added->has_time = members.has_time;
     added->time_ms = members.time_ms;
     batch->new_ids += members.has_id;
+    if (added->duplicate_of > 0)
+        return CARDBOX_OK;
     return session_find_reason(batch, added, &entry) ? CARDBOX_OK : error_nomem(err);
 }
 

@@ -65,6 +65,7 @@ void session_create_params(params *p, const session_create *create)
     params_cstr(p, session_dialect_name(create->dialect)); /* NULL: not known */
     params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
+    params_bool(p, create->restore);
 }
 
 static cardbox_status exists_in_other(const session_create *create, int64_t version,
@@ -149,7 +150,6 @@ static cardbox_status line_status(const store_rows *rows, const session_batch *b
                                   int64_t version, cardbox_error *err)
 {
     slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
-    int32_t first = batch->lines[i].duplicate_of;
     slice id = batch->lines[i].id;
     char who[SESSION_ID_MAX + 8]; /* how the message names the entry: the client does not know an id
                                      that the SDK or server made */
@@ -169,12 +169,7 @@ static cardbox_status line_status(const store_rows *rows, const session_batch *b
             (int)parent.len, parent.ptr);
     if (!outcome_is(outcome, "conflict"))
         return CARDBOX_OK;
-    if (first > 0 && outcome_is(session_line_outcome(rows, (size_t)first - 1), "appended"))
-        error_set(err, CARDBOX_CONFLICT,
-                  "entries[%zu] repeats the id of entries[%d], with other content", i, first - 1);
-    else
-        error_set(err, CARDBOX_CONFLICT, "%s exists with other content and may not be changed",
-                  who);
+    error_set(err, CARDBOX_CONFLICT, "%s exists with other content and may not be changed", who);
     return conflict_at(version, err);
 }
 

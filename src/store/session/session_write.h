@@ -18,6 +18,7 @@ typedef struct session_create {
     bool may_exist;   /* true: an existing session of the same dialect is no conflict, and stays
                          unchanged */
     bool any_dialect; /* true: an existing session may also have the other dialect */
+    bool restore;     /* true: the id may be that of a deleted session */
 } session_create;
 
 void session_create_params(params *p, const session_create *create);
@@ -76,6 +77,7 @@ typedef struct pending_line {
                               database searches for the call of a result; 0: no search */
     slice search_call;     /* the id of this call as a JSON string */
     int32_t results;       /* number of results of this call in the batch that precede the entry */
+    slice given;           /* appends: JSON of the entry as the client sent it, on one line */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
