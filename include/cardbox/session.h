@@ -43,18 +43,21 @@ typedef struct cardbox_sessions cardbox_sessions;
 
 /** Options of a new session. Start from CARDBOX_SESSION_OPTIONS_INIT. */
 typedef struct cardbox_session_options {
-    size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
-    cardbox_dialect dialect;
-    const char *header; /**< for the dialect pi: a JSON object of type "session", up to
-                           CARDBOX_SESSION_HEADER_MAX bytes; NULL: a header is made */
-    const char *cwd;    /**< member `cwd` of the header that is made, UTF-8; NULL: "". Only for
-                           the dialect pi and without `header` */
-    bool must_be_new;   /**< true: CARDBOX_CONFLICT if the session exists */
+    size_t struct_size;      /**< set by CARDBOX_SESSION_OPTIONS_INIT */
+    cardbox_dialect dialect; /**< CARDBOX_DIALECT_UNKNOWN: the first entry decides, and an existing
+                                session may have either dialect */
+    const char *header;      /**< for the dialect pi: a JSON object of type "session", up to
+                                CARDBOX_SESSION_HEADER_MAX bytes; NULL: a header is made */
+    const char *cwd;         /**< member `cwd` of the header that is made, UTF-8; NULL: "". Only for
+                                the dialect pi and without `header` */
+    bool must_be_new;        /**< true: CARDBOX_CONFLICT if the session exists */
+    bool restore; /**< true: if a session with this id was deleted, a new, empty session is
+                     created. The entries of the deleted session do not come back */
 } cardbox_session_options;
 
 #define CARDBOX_SESSION_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_session_options), CARDBOX_DIALECT_PLAIN, NULL, NULL, false                  \
+        sizeof(cardbox_session_options), CARDBOX_DIALECT_PLAIN, NULL, NULL, false, false           \
     }
 
 /**
@@ -68,9 +71,10 @@ typedef struct cardbox_session_options {
  * either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (the
- * session exists, and must_be_new was set or the dialect differs; or the session is being deleted
- * or imported); and the connection's. With must_be_new, the call is not retried if the connection
- * is lost after the statement was sent
+ * session exists, and must_be_new was set or the dialect differs; or the session is being
+ * imported); CARDBOX_GONE; and the connection's. CARDBOX_GONE means that the session was deleted
+ * within the retention period, and restore was not set. With must_be_new, the call is not retried
+ * if the connection is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
@@ -381,17 +385,21 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries to a session, all or none. The head moves to the last entry that is new. An entry
- * without an id gets an id, and the current time if it has no timestamp: a number of milliseconds
- * in the dialect plain, a text in pi. The parent of an entry without a parentId is the previous
- * entry of the call. If the first entry has no parentId, its parent is the head. An entry that is
- * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
- * repeated.
+ * Appends entries to a session, all or none. Each new entry becomes the head. Exceptions
+ * are entries that no model sees: labels, metadata, settings and entries of unknown types. Such an
+ * entry becomes the head only if its parent is the head, or if there is no head. An entry without
+ * an id gets an id, and the current time if it has no timestamp: a number of milliseconds in the
+ * dialect plain, a text in pi. The parent of an entry without a parentId is the previous entry of
+ * the call. If the first entry has no parentId, its parent is the head. An entry that is already
+ * stored with the same bytes stays unchanged and keeps its parent, so a call can be repeated. The
+ * same holds for the second of two entries of the call that are the same. Two entries of the call
+ * with the same id and different content are CARDBOX_INVALID.
  *
  * An unknown member is CARDBOX_INVALID if its name differs from a known name of the entry's type by
  * letter case, by `_`, or by one letter. One letter counts only if both names have 5 letters or
- * more. Other unknown members are stored. The answer lists the entries that contexts
- * show only in part or not at all, with one of these reasons:
+ * more. Other unknown members are stored. A role of another API as the type, such as "developer",
+ * is CARDBOX_INVALID too. The answer lists the entries that contexts show only in part or not at
+ * all, with one of these reasons:
  *   - unknown_type: the type of the entry is unknown
  *   - no_call: a result whose call is not among `entries` and the 200 entries above them
  *   - second_result: a result whose call has a result already
@@ -416,9 +424,10 @@ typedef struct cardbox_session_append_options {
  * must have an id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
- * CARDBOX_CONFLICT (an id or the key has other content, or the version or dialect differs);
- * CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. With expected_version and without a
- * key, the call is not retried if the connection is lost after the statement was sent
+ * CARDBOX_CONFLICT; CARDBOX_GONE; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's.
+ * CARDBOX_CONFLICT means that an id or the key has other content, or the version or dialect
+ * differs. CARDBOX_GONE: see cardbox_session_create. With expected_version and without a key, the
+ * call is not retried if the connection is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
@@ -459,7 +468,8 @@ cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, con
  * @param new_session_id  the id of the new session, which must not exist
  * @param err             may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (the new session exists);
- * CARDBOX_INVALID; and the connection's
+ * CARDBOX_GONE (a session with the id of the new session was deleted); CARDBOX_INVALID; and the
+ * connection's
  *
  * Thread safety: that of the handle `db`.
  */
@@ -471,8 +481,9 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
  * Deletes a session permanently, with all its lines. The session can't be read any more as soon as
  * the first part of its lines is deleted. The function deletes the lines in the transaction of
  * `db`, or, if `db` is a pool, in several short transactions. If a later transaction fails, a
- * repeated call or gc deletes the remaining lines. As long as lines remain, no session with this id
- * can be created.
+ * repeated call or gc deletes the remaining lines. The id is kept for the retention period of
+ * deleted cards: until then, a new session with this id needs the option `restore`. Nothing brings
+ * the entries back.
  *
  * @param db          any handle
  * @param tenant      the tenant

@@ -105,9 +105,9 @@ typedef struct cardbox_import_counts {
 typedef struct cardbox_session_report cardbox_session_report;
 
 /**
- * Imports a session file (JSON Lines, either dialect) with any content. If the session does not
- * exist, the session is created. Importing the same file again appends nothing. Importing a longer
- * version of the file appends the new lines. Importing a file again also completes an interrupted
+ * Imports a session file (JSON Lines, either dialect). If the session does not exist, it is
+ * created. Importing the same file again appends nothing. Importing a longer version of the file
+ * appends the new lines. Importing a file again also completes an interrupted
  * import. Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored
  * too, so that an export can reproduce the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
  * stored. The memory of the import depends on the longest line, not on the size of the file.
@@ -117,14 +117,17 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param tenant      the tenant
  * @param session_id  the session; NULL: the id in the header of the file
  * @param force       true: also import if the session has the other dialect, or a header with
- * another id than the header of the file
+ * another id than the header of the file. Also import a file of another program, such as a
+ * transcript of Claude Code or a rollout of codex
  * @param read        callback that reads the file
  * @param arg         passed to the callback
  * @param err         may be NULL
  * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID; CARDBOX_CONFLICT (the file is
- * of another session or dialect, or the session was deleted); and the connection's. If the file
- * can't be read, or no session id is known, CARDBOX_INVALID is returned. If reading the file fails,
- * earlier lines may have been imported
+ * of another session or dialect, or the session was deleted during the import); CARDBOX_GONE; and
+ * the connection's. CARDBOX_GONE means that the session was deleted before: create it with the
+ * option `restore`, and then import. If the file is of another program or can't be read, or no
+ * session id is known, CARDBOX_INVALID is returned. If reading the file fails, earlier lines may
+ * have been imported
  *
  * Thread safety: that of the handle `db`.
  */

@@ -46,7 +46,8 @@ typedef struct cardbox_writer_options {
  * @param session_id  the session
  * @param options     NULL means CARDBOX_WRITER_OPTIONS_INIT
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_GONE (the session was deleted, see
+ * cardbox_session_create); and the connection's
  *
  * Thread safety: that of the handle `db`. Only one thread at a time may use the writer.
  */

@@ -24,8 +24,8 @@ typedef enum cardbox_status {
     CARDBOX_CONFLICT = -3,  /**< the stored state forbids the call, for example: a sealed card,
                                  another version, a key used for other content, a second result of a
                                  tool call */
-    CARDBOX_GONE = -4, /**< the id is that of a deleted or expired card (and `restore` is not set)
-                            or of a deleted box */
+    CARDBOX_GONE = -4,      /**< the id is that of a deleted or expired card or of a deleted
+                                 session (and `restore` is not set), or of a deleted box */
     CARDBOX_FORBIDDEN = -5, /**< the database role may not do this */
     CARDBOX_TOO_LARGE = -6, /**< input or a result exceeds a limit, such as those of limits.h */
     CARDBOX_BUSY = -7,      /**< no connection became free in time, or lock_timeout ended a

@@ -4,7 +4,7 @@
 --              exists.
 --
 -- Outcomes: created; unchanged, exists: the session already exists; other_dialect: the session already exists with
--- another dialect. If the session is being deleted or restored, the function raises an error.
+-- another dialect. If the session was deleted or is being restored, the function raises an error.
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)

@@ -1,6 +1,6 @@
--- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions. The
--- migration 0006_admin.sql explains why this is safe while other transactions write.
---   retention  Seconds for which deleted cards and boxes are kept.
+-- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions, and
+-- the ids of sessions that were deleted long ago. The migration 0006_admin.sql explains why this is safe while other transactions write.
+--   retention  Seconds for which deleted cards and boxes, and the ids of deleted sessions, are kept.
 --   max_rows   Limit for the number of rows. The function counts cards, boxes, changes of boxes, segments, examined
 --              orphans and entries, but not, for example, revisions of cards.
 CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
@@ -24,6 +24,7 @@ BEGIN
         totals := cardbox.gc_chains(totals);
     END IF;
     totals.more := totals.more OR totals.rows_left <= 0;
-    RETURN cardbox.gc_sessions(totals);
+    totals := cardbox.gc_sessions(totals);
+    RETURN CASE WHEN totals.rows_left > 0 THEN cardbox.gc_session_ids(totals, retention) ELSE totals END;
 END
 $$;

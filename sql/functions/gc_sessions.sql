@@ -1,5 +1,5 @@
--- gc_sessions: removes deleted sessions: first their lines, then their rows. Skips sessions that another transaction
--- has locked. Part of gc_batch().
+-- gc_sessions: removes the remaining lines of deleted sessions. Skips sessions that another transaction has locked. Part
+-- of gc_batch().
 CREATE OR REPLACE FUNCTION cardbox.gc_sessions(INOUT totals cardbox.gc_totals)
 LANGUAGE plpgsql
 AS $$

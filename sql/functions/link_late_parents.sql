@@ -22,7 +22,7 @@ BEGIN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
     SELECT x.version INTO version FROM cardbox.sessions x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.state <> 'deleted' FOR NO KEY UPDATE;
+     WHERE x.tenant_id = tenant AND x.session_id = session AND x.state IN ('live', 'restoring') FOR NO KEY UPDATE;
     SELECT * INTO b FROM cardbox.branch_parents(tenant, session);
     is_late := coalesce(b.is_late, '{}');
     SELECT a.parent_branches, a.links INTO accepted, links

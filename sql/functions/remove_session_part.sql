@@ -1,6 +1,6 @@
 -- remove_session_part: removes up to max_rows lines and up to max_rows append keys of a deleted session, whose row the
--- caller has locked. If fewer than max_rows lines and fewer than max_rows keys were removed, the session's row is
--- removed too. Otherwise `more` is true.
+-- caller has locked. If fewer than max_rows lines and fewer than max_rows keys were removed, the session's row gets the
+-- state gone, or is removed if the session was never visible. Otherwise `more` is true.
 CREATE OR REPLACE FUNCTION cardbox.remove_session_part(
     tenant text, session text, max_rows bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
 LANGUAGE plpgsql
@@ -22,8 +22,14 @@ BEGIN
                                  ORDER BY x.append_key LIMIT max_rows));
     GET DIAGNOSTICS removed = ROW_COUNT;
     more := more OR removed >= max_rows;
-    IF NOT more THEN
-        DELETE FROM cardbox.sessions s WHERE s.tenant_id = tenant AND s.session_id = session;
+    IF more THEN
+        RETURN;
     END IF;
+    DELETE FROM cardbox.sessions s WHERE s.tenant_id = tenant AND s.session_id = session AND s.deleted_at IS NULL;
+    UPDATE cardbox.sessions s
+       SET state = 'gone', dialect = NULL, header = NULL, name = NULL, forked_from = NULL, head_line = NULL,
+           head_entry_id = NULL, head_branch = NULL, head_depth = NULL, head_is_leaf = NULL, lines = 0, entries = 0,
+           open_end = false
+     WHERE s.tenant_id = tenant AND s.session_id = session;
 END
 $$;

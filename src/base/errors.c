@@ -43,6 +43,7 @@ static const struct {
     {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only transaction, as on a standby */
     {"23001", CARDBOX_CONFLICT, false},    /* a rejected change of a sealed card or a message */
     {"23505", CARDBOX_CONFLICT, false},    /* a unique constraint */
+    {"CB410", CARDBOX_GONE, false},        /* a deleted session */
     {"CB", CARDBOX_CONFLICT, false},       /* CardBox's own SQLSTATEs, with messages for clients */
     {"22003", CARDBOX_TOO_LARGE, false},   /* number out of range */
     {"42501", CARDBOX_FORBIDDEN, false},   /* no privilege, row-level security */

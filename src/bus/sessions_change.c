@@ -8,11 +8,12 @@
 
 /* --- create --- */
 
-/* Reads the dialect and the header of a new session. The schema has checked their types. */
-static cardbox_status read_dialect(session_create *create, input_reader *in)
+/* Reads the members that describe a new session. The schema has checked their types. */
+static cardbox_status read_members(session_create *create, input_reader *in)
 {
     slice dialect = input_json(in, "dialect"), header = input_json(in, "header");
     slice cwd = input_text(in, "cwd");
+    create->restore = input_flag(in, "restore");
     int known = scan_string_is(dialect, SLICE("pi"))      ? SESSION_PI
                 : scan_string_is(dialect, SLICE("plain")) ? SESSION_PLAIN
                                                           : -1;
@@ -28,7 +29,7 @@ BUS_READS(session_create)
     create->session = input_id(in, "session_id", SESSION_ID_MAX);
     create->may_exist = !input_flag(in, "strict");
     in->call->again = create->may_exist;
-    in->status = read_dialect(create, in);
+    in->status = read_members(create, in);
 }
 
 BUS_BUILDS_FROM_PLAN(session_create, session_create_params)
@@ -76,7 +77,7 @@ static cardbox_status read_create(session_batch *batch, input_reader *in)
         return error_nomem(in->err);
     *create =
         (session_create){.tenant = batch->tenant, .session = batch->session, .may_exist = true};
-    cardbox_status status = read_dialect(create, &inner);
+    cardbox_status status = read_members(create, &inner);
     session_batch_create(batch, create);
     return status;
 }

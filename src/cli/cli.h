@@ -61,7 +61,7 @@ typedef struct cli_call {
     long before, retention_days, batch, wait_s;
 
     bool json; /* true: the command prints JSON, one object or one object on each line */
-    bool tree, all, ids, force;
+    bool tree, all, ids, force, restore;
     bool follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
 } cli_call;
 

@@ -620,6 +620,62 @@ def test_import_of_no_session():
             assert exported(name, env) == file.read()
 
 
+FOREIGN = {
+    "a transcript of Claude Code": (
+        [{"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Start"}}],
+        [{"type": "summary", "summary": "What was done", "leafUuid": "u1"}],
+        [b"\n", {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}, "isSnapshotUpdate": False}],
+        [{"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-01-02T03:04:05.000Z", "sessionId": "s"}]),
+    "a rollout of codex": (
+        [{"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}}],
+        [{"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None, "git": {}}]),
+    "messages of a model's API": (
+        [{"role": "user", "content": "Start"}], [{"messages": [{"role": "user", "content": "Start"}]}],
+        [{"id": "m", "type": "message", "role": "user", "content": [{"type": "input_text", "text": "Start"}]}]),
+    "a file of another program": ([{"type": "turn", "text": "Start"}], [{"type": "user", "text": "Start"}]),
+}
+
+
+def test_import_of_files_of_other_programs():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    number = 0
+    for what, files in FOREIGN.items():
+        for lines in files:
+            number += 1
+            path, name = write([*lines, PLAIN[0]], f"foreign-{number}.jsonl"), f"foreign-{number}"
+            with open(path, "rb") as file:
+                data = file.read()
+            for done in (cardbox("session", "import", path, env=env, check=False),
+                         cardbox("session", "import", env=env, check=False, stdin=data.decode())):
+                assert done.returncode == 1 and f"is no session: it looks like {what}; nothing is imported, --force" in done.stderr, done
+                assert not done.stdout and done.stderr.count("\n") == 1, done
+            assert cardbox("session", "export", name, env=env, check=False).returncode == 1
+            imported(path, "--force", env=env, check=False)
+            assert exported(name, env) == data
+    behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a rollout of codex"][0]])
+    assert imported(behind_a_header, env=env)["not_in_context"] == 1
+    own = [{"type": "user", "content": "hi", "uuid": "u", "sessionId": "s"}, *FOREIGN["a file of another program"][0]]
+    assert imported(write(own), env=env)["entries"] == 2
+
+
+def test_restore():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "restored"}
+    path = write([{"type": "session", "id": "s"}, b'{"id":"a","type":"label","targetId":"a"}\n'])
+    entry = json.dumps({"type": "user", "content": "late"})
+    for words in (["append", "--create", "plain", "s"], ["import", path], ["import", "--session", "s", path]):
+        cardbox("session", "append", "--create", "plain", "s", "--restore", env=env, stdin=entry)
+        cardbox("session", "delete", "s", env=env)
+        data = entry if words[0] == "append" else None
+        done = cardbox("session", *words, env=env, check=False, stdin=data)
+        assert done.returncode == 1 and "session s was deleted: choose another id, or ask for restore" in done.stderr, done
+        assert done.stderr.count("\n") == 1, done
+        cardbox("session", *words, "--restore", env=env, stdin=data)
+        assert objects("show", "s", env=env)[0]["entries"] == 1
+        cardbox("session", *words, "--restore", env=env, stdin=data)
+        cardbox("session", "delete", "s", env=env)
+    assert cardbox("session", "append", "--restore", "s", env=env, check=False, stdin=entry).returncode == 2
+
+
 def test_import_counts_a_header_once():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
     with open(SAMPLE, "rb") as file:

@@ -55,7 +55,7 @@ def test_nothing_is_left_behind():
         (404, PLAIN, [{**USER, "parentId": "unknown"}]),
         (404, PLAIN, [label]),
         (404, {"dialect": "pi"}, [label]),
-        (409, PLAIN, [USER, {**USER, "parentId": None, "content": "other"}]),
+        (422, PLAIN, [USER, {**USER, "parentId": None, "content": "other"}]),
         (422, PLAIN, [{"id": "m", "type": "message", "message": {"role": "user", "content": "hi"}}]),
         (422, PLAIN, [{"id": "u", "type": "user"}]),
     ]
@@ -107,7 +107,11 @@ def test_replay():
 def test_deleted_session():
     append("gone", USER)
     ask("DELETE", url("gone"))
-    assert append("gone", USER)["version"] == 2
+    assert append("gone", USER, status=410)["detail"]["error_code"] == "gone"
+    append("gone", USER, create={**PLAIN, "restore": False}, expected_version=1, status=404)
+    assert append("gone", USER, create={**PLAIN, "restore": True})["version"] == 2
+    assert append("gone", USER, create={**PLAIN, "restore": True})["entries"][0]["outcome"] == "unchanged"
+    append("gone", USER, create={"restore": "yes"}, status=422)
 
 
 def test_concurrent_creators():

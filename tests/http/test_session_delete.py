@@ -26,8 +26,9 @@ def chain(count, text="hello"):
                     for at in range(count))
 
 
-def bring(session, data=None, status=200, project="p"):
-    answer = server().request("POST", url(session, "import", project=project), data or chain(4), NDJSON)
+def bring(session, data=None, status=200, project="p", restore=False):
+    answer = server().request("POST", url(session, "import", project=project) + "?restore=true" * restore,
+                              data or chain(4), NDJSON)
     assert answer.status == status, answer
     return answer.json()
 
@@ -60,8 +61,10 @@ def leftovers(project):
 
 
 def rows(project):
-    return sum(count(f"SELECT count(*) FROM cardbox.{table} WHERE tenant_id = '{project}'")
-               for table in ("sessions", "session_lines", "session_append_keys", "cards"))
+    """But for the ids of deleted sessions."""
+    return count(f"SELECT count(*) FROM cardbox.sessions WHERE tenant_id = '{project}' AND state <> 'gone'") + sum(
+        count(f"SELECT count(*) FROM cardbox.{table} WHERE tenant_id = '{project}'")
+        for table in ("session_lines", "session_append_keys", "cards"))
 
 
 def test_all_of_it_goes():
@@ -90,10 +93,60 @@ def test_forks_stay():
 
 
 def test_its_id_again():
-    bring("again")
-    assert delete("again")["entries"] == 4
-    bring("again", chain(4, "something else"))
+    bring("again", b'{"type":"session","id":"again","cwd":"/"}\n' + b'{"id":"l","type":"label","targetId":"l"}\n')
+    assert delete("again")["entries"] == 1
+    bring("again", chain(4, "something else"), 410)
+    bring("again", chain(4, "something else"), restore=True)
     assert export("again") == chain(4, "something else")
+    session = server().get(url("again")).json()
+    assert (session["dialect"], session["header"], session["version"]) == ("plain", None, 2), session
+
+
+def refused(answer):
+    """It would bring a deleted session back."""
+    assert answer.status == 410, answer
+    fault = answer.json()["detail"]
+    assert "was deleted: choose another id, or ask for restore" in fault["error_message"], fault
+    return fault
+
+
+def test_nothing_brings_it_back_unasked():
+    def append(**create):
+        return server().post(url("late", "entries"), {"create": {"dialect": "plain", **create},
+                                                      "entry": {"type": "user", "content": "late"}})
+    def ability(name, **value):
+        return server().post(f"/projects/p/abilities/session:{name}", {"session_id": "late", **value})
+    assert append().status == 200 and delete("late")["entries"] == 1
+    spoken = [{"type": "user", "content": "late"}]
+    bring("other")
+    for answer in (append(), append(restore=False), server().request("PUT", url("late"), b"{}", {"Content-Type": "application/json"}),
+                   server().post(url("other", "fork"), {"session_id": "late"}),
+                   server().request("POST", url("late", "import"), chain(1), NDJSON)):
+        assert refused(answer)["error_code"] == "gone", answer
+    for answer in (ability("create"), ability("append", entries=spoken, create={})):
+        fault = refused(answer)
+        assert (fault["error_code"], fault["reason"]) == ("error", "gone"), fault
+    assert server().post(url("late", "entries"), {"entries": spoken}).status == 404
+    assert server().get(url("late")).status == 404 and delete("late", 404)
+    for restore in (lambda: append(restore=True), lambda: ability("create", restore=True),
+                    lambda: ability("append", entries=spoken, create={"restore": True}),
+                    lambda: server().request("PUT", url("late"), b'{"restore":true,"strict":true}', {"Content-Type": "application/json"})):
+        assert restore().status == 200
+        entries = server().get(url("late")).json()["entries"]
+        assert entries <= 1, "what was deleted does not come back"
+        assert append(restore=True).status == 200 and server().get(url("late")).json()["entries"] == entries + 1
+        assert delete("late")["entries"] == entries + 1
+
+
+def test_its_id_is_free_after_the_retention():
+    bring("kept", project="kept")
+    delete("kept", project="kept")
+    cardbox("gc", "--dsn", dsn())
+    bring("kept", status=410, project="kept")
+    psql(as_role(dsn(), "postgres"), "UPDATE cardbox.sessions SET deleted_at = now() - interval '31 days' WHERE tenant_id = 'kept'")
+    cardbox("gc", "--dsn", dsn())
+    bring("kept", project="kept")
+    assert export("kept", project="kept") == chain(4)
 
 
 def test_a_large_one_goes_in_parts():
@@ -105,7 +158,7 @@ def test_a_large_one_goes_in_parts():
     assert delete("large", project="big") == {"session_id": "large", "deleted": True, "entries": many}
     delete("large", 404, project="big")
     assert export("few", project="big") == chain(10)
-    bring("large", chain(many), project="big")
+    bring("large", chain(many), project="big", restore=True)
     assert server().post("/projects/big/abilities/session:delete", {"session_id": "large"}).json()["entries"] == many
     delete("few", project="big")
     assert rows("big") == 0
@@ -122,7 +175,8 @@ def test_new_session_is_not_deleted_with_the_old():
     bring("reused", project="parts")
     assert part("reused", 2, "parts") == "2|t"
     delete("reused", project="parts")
-    bring("reused", project="parts")
+    assert part("reused", 2, "parts", continues="true") == "|"
+    bring("reused", project="parts", restore=True)
     assert part("reused", 2, "parts", continues="true") == "|"
     assert export("reused", project="parts") == chain(4)
     delete("reused", project="parts")
@@ -142,13 +196,16 @@ def test_nothing_is_read_of_what_is_left():
     moved = [json.loads(line) for line in server().get("/projects/parts/export").body.splitlines()]
     assert {row["session_id"] for row in moved if row["kind"].startswith("session")} == {"whole"}, moved
     assert server().post(url("left", "entries", project="parts"), {"entries": [entry("x", "e5")]}).status == 404
-    for refused in (server().request("PUT", url("left", project="parts"), b"{}", {"Content-Type": "application/json"}),
-                    server().post(url("whole", "fork", project="parts"), {"session_id": "left"}),
-                    server().request("POST", url("left", "import", project="parts"), chain(4), NDJSON)):
-        assert refused.status == 409 and "try again in a moment" in refused.json()["detail"]["error_message"], refused
+    for answer in (server().request("PUT", url("left", project="parts"), b"{}", {"Content-Type": "application/json"}),
+                   server().post(url("whole", "fork", project="parts"), {"session_id": "left"}),
+                   server().request("POST", url("left", "import", project="parts"), chain(4), NDJSON)):
+        refused(answer)
+    for answer in (server().request("PUT", url("left", project="parts"), b'{"restore":true}', {"Content-Type": "application/json"}),
+                   server().request("POST", url("left", "import", project="parts") + "?restore=true", chain(4), NDJSON)):
+        assert answer.status == 409 and "try again in a moment" in answer.json()["detail"]["error_message"], answer
     assert delete("left", project="parts") == {"session_id": "left", "deleted": True, "entries": 6}
     delete("left", 404, project="parts")
-    bring("left", project="parts")
+    bring("left", project="parts", restore=True)
     assert export("left", project="parts") == chain(4)
 
 
@@ -173,7 +230,7 @@ def test_other_tenants_and_scopes():
     bring("mine", project="other")
     delete("mine")
     assert server().get(url("mine", project="other")).status == 200
-    bring("mine")
+    bring("mine", restore=True)
     delete("mine", 404, project="third")
     own = database()
     headers = {}
@@ -219,10 +276,10 @@ def test_while_others_write():
                     answer = client.request("POST", url(name, "fork", project="busy"),
                                             json.dumps({"session_id": other}).encode(),
                                             {"Content-Type": "application/json"})
-                    allowed = (200, 404, 409)
+                    allowed = (200, 404, 409, 410)
                 elif kind < 0.8:
-                    answer = client.request("POST", url(name, "import", project="busy"), chain(6), NDJSON)
-                    allowed = (200, 404, 409, 503)  # 503: too many at once
+                    answer = client.request("POST", url(name, "import", project="busy") + "?restore=true", chain(6), NDJSON)
+                    allowed = (200, 404, 409, 410, 503)  # 503: too many at once
                 else:
                     answer = client.request("POST", url(name, "entries", project="busy"), json.dumps(
                         {"entries": [{"type": "user", "content": f"{seed} {number}"}]}).encode(),
@@ -246,18 +303,19 @@ def test_while_others_write():
 
 
 def test_import_while_it_is_deleted():
-    """It waits for the deletion, and is then the first of a session that is made anew."""
+    """It waits for the deletion, and brings nothing back."""
     bring("waits", chain(2))
     other = b"".join(json.dumps(entry(f"n{at}", None)).encode() + b"\n" for at in range(3))
     answers = []
     with connected(dsn(), "postgres") as deleter:
         assert deleter.run("BEGIN; SELECT 1 FROM cardbox.sessions WHERE session_id = 'waits' FOR UPDATE") == "1"
-        importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
+        importer = threading.Thread(target=lambda: answers.append(bring("waits", other, 410)))
         importer.start()
         await_locks(dsn())
         deleter.run("SELECT FROM cardbox.delete_session('p', 'waits', 10, false); COMMIT")
         importer.join()
-    assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers
+    assert answers and answers[0]["detail"]["error_code"] == "gone", answers
+    bring("waits", other, restore=True)
     assert export("waits") == other
 
 

@@ -111,7 +111,7 @@ EXAMPLES = {
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
     "session_counts": [SESSION],
-    "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false"],
+    "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false, false", f"{TENANT}, 'gone-5', 'pi', '{{}}', false, true"],
     "session_delete": [f"{SESSION}, 100, false", f"{TENANT}, 's-1', 1000, true"],
     "session_diff": [f"{SESSION}, 'e-2003', 'e-2500', 50, 1000"],
     "session_entries_get": [f"{SESSION}, '{{e-7,e-8}}'"],
@@ -136,8 +136,8 @@ EXAMPLES = {
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{1,NULL}', '{\"c\",NULL}'"],
     "session_append_new": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
-        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', 'plain', NULL"
-        for session in (SESSION, f"{TENANT}, 'no such'")],
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', 'plain', NULL, true"
+        for session in (SESSION, f"{TENANT}, 'no such'", f"{TENANT}, 'gone-5'")],
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
@@ -313,8 +313,9 @@ SELECT s.tenant_id, s.session_id, e, 'e-' || e, CASE WHEN e = 0 THEN NULL WHEN f
  WHERE s.tenant_id = 'tenant-0';
 INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, digest, version)
 SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1 FROM generate_series(1, 1000) AS n;
-INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at)
-SELECT 'tenant-' || n % 5, 'gone-' || n, 'deleted', 1, now(), now() FROM generate_series(1, 2000) AS n;
+INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at, deleted_at)
+SELECT 'tenant-' || n % 5, 'gone-' || n, CASE WHEN n % 5 = 0 THEN 'gone' ELSE 'deleted' END, 1, now(), now(), now()
+  FROM generate_series(1, 2000) AS n;
 -- Every third box has a fork, with a tail of its own.
 INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
 SELECT b.tenant_id, overlay(b.chain_id::text PLACING '0001' FROM 20)::uuid, b.chain_id, 64, 1

@@ -111,7 +111,7 @@ static void what_cannot_be(void **state)
         CARDBOX_INVALID);
     assert_int_equal(cardbox_session_import_bytes(NULL, db, "t", "liar", false, NULL, 9, &err),
                      CARDBOX_INVALID);
-    wrong.dialect = CARDBOX_DIALECT_UNKNOWN;
+    wrong.dialect = (cardbox_dialect)(CARDBOX_DIALECT_PI + 1);
     assert_int_equal(cardbox_session_create(NULL, db, "t", "odd", &wrong, &err), CARDBOX_INVALID);
     assert_ok(cardbox_session_create(NULL, db, "t", "odd", NULL, &err), &err);
     assert_int_equal(

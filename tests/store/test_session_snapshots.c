@@ -48,8 +48,10 @@ static bool take_away(void *arg, const char *bytes, size_t len)
     (void)bytes;
     (void)len;
     cardbox_session_delete(db, T, of->session, &err);
+    cardbox_session_options anew = CARDBOX_SESSION_OPTIONS_INIT;
+    anew.restore = true;
     if (of->is_made_anew)
-        assert_ok(cardbox_session_create(NULL, db, T, of->session, NULL, &err), &err);
+        assert_ok(cardbox_session_create(NULL, db, T, of->session, &anew, &err), &err);
     return true;
 }
 

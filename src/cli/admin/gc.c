@@ -102,7 +102,8 @@ const cli_command cli_gc = {
     .options = CLI_IN_DATABASE(
         CLI_FLAG("dry-run", dry_run, "only count the rows"),
         CLI_INT("retention-days", retention_days, "N",
-                "days to keep deleted cards and boxes (default 30)", 0, GC_RETENTION_MAX),
+                "days to keep deleted cards, boxes and ids of sessions (default 30)", 0,
+                GC_RETENTION_MAX),
         CLI_INT("batch", batch, "N", "maximum rows removed in a transaction (default 1000)", 1,
                 100000),
         CLI_INT("wait-s", wait_s, "N", "seconds to wait for locks of other sessions (default 60)",

@@ -57,5 +57,6 @@ DELETE_COMMAND(
     "box delete --project demo 01970000-0000-7000-8000-000000000003");
 DELETE_COMMAND(
     session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",
-    "Deletes the sessions with all their lines. A worker's role may not delete sessions.",
+    "Deletes the sessions with all their lines. Until gc removes its id, a deleted session is not "
+    "created again without --restore. A worker's role may not delete sessions.",
     "session delete --project demo second-try");

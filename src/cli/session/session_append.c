@@ -132,6 +132,7 @@ static cardbox_status append_entries(int64_t *version, cli_call *call, const app
     sdk_options.key = call->append.key;
     sdk_options.expected_version = call->append.expected_version;
     make.dialect = (cardbox_dialect)call->dialect;
+    make.restore = call->restore;
     if (make.dialect != CARDBOX_DIALECT_UNKNOWN)
         sdk_options.create = &make;
     return cardbox_session_append(version, call->db, call->project, call->arguments[0],
@@ -171,6 +172,12 @@ static cli_exit append_file(cli_call *call)
     return status;
 }
 
+static bool check_restore(const cli_call *call)
+{
+    return !call->restore || call->dialect != CARDBOX_DIALECT_UNKNOWN ||
+           cli_error_and(false, "--restore needs --create");
+}
+
 const cli_command cli_session_append = {
     .name = "session append",
     .arguments = "SESSION [FILE]",
@@ -186,11 +193,16 @@ const cli_command cli_session_append = {
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
         SESSION_DIALECT("create", "create a missing session, unless entries are rejected"),
+        CLI_FLAG(
+            "restore", restore,
+            "with --create: also if a session with this id was deleted; its entries do not come "
+            "back"),
         CLI_TEXT("key", append.key, "KEY",
                  "append key: a repeated append with this key is applied once"),
         CLI_INT("expected-version", append.expected_version, "N",
                 "append only if the session has this version", 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
     .without_database = true, /* append_file() opens the database after it has read the file */
+    .check = check_restore,
     .run = append_file,
 };

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
-#include "model/session/entry.h"
+#include "model/session/foreign.h"
 
 /* Bytes at the beginning of a file in which a header or an entry is searched. */
 #define BEGINNING_BYTES 65536
@@ -47,11 +47,12 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 typedef struct beginning {
     uint64_t lines;  /* number of lines that were checked: the search ends at a header or entry */
     bool is_session; /* true: a header or an entry was found, or the beginning of a long object */
-    bool is_named;   /* true: a header with an id was found before other objects */
+    const char *id;  /* id of a header that was found before other objects; NULL: none */
     bool is_project; /* true: an object has a string "kind", as rows of `cardbox export` have */
     bool has_object; /* true: an object was found that is not a header */
     uint64_t bad; /* number of the first line that is no header, no entry and not blank; 0: none */
-    const char *reason; /* why the line `bad` is bad */
+    const char *reason;  /* why the line `bad` is bad */
+    const char *foreign; /* see session_foreign_file; NULL: the file may be a session */
 } beginning;
 
 static void check_line(beginning *begin, session_line *line, arena *memory)
@@ -62,10 +63,12 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
     begin->lines = line->number;
     if (line->kind == SESSION_LINE_HEADER) {
         begin->is_session = true;
-        begin->is_named =
-            !begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0;
+        if (!begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0)
+            begin->id = arena_copy(memory, header.id);
     } else if (line->kind == SESSION_LINE_ENTRY) {
         begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason);
+        if (begin->foreign == NULL && begin->id == NULL)
+            begin->foreign = session_foreign_file(line->value, begin->is_session ? &entry : NULL);
         begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
         begin->has_object = true;
     } else if (line->kind == SESSION_LINE_BAD) {
@@ -92,10 +95,15 @@ static void read_beginning(beginning *begin, import_state *state)
     cli_check_memory(!state->memory.failed);
 }
 
-/* Prints an error and returns false if the beginning of the file has text, but no header and no
- * entry. */
+/* Prints an error and returns false if the beginning of the file is of another program, or has
+ * text, but no header and no entry. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
+    if (begin->foreign != NULL && !begin->is_project)
+        return cli_error_and(false,
+                             "%s is no session: it looks like %s; nothing is imported, --force "
+                             "stores the lines anyway",
+                             state->from.name, begin->foreign);
     if (begin->is_session || begin->bad == 0)
         return true;
     cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
@@ -115,7 +123,8 @@ static const char *choose_session(import_state *state, const beginning *begin, c
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 
-    if (call->session != NULL || begin->is_named || !state->from.is_file || state->from.in == stdin)
+    if (call->session != NULL || begin->id != NULL || !state->from.is_file ||
+        state->from.in == stdin)
         return call->session;
     return arena_copy(&state->memory, (slice){name, length});
 }
@@ -160,6 +169,18 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
+/* With --restore, creates the session if it does not exist or was deleted. */
+static cardbox_status restore(cli_call *call, const char *session)
+{
+    cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
+
+    any.dialect = CARDBOX_DIALECT_UNKNOWN;
+    any.restore = true;
+    return call->restore && session != NULL
+               ? cardbox_session_create(NULL, call->db, call->project, session, &any, &call->err)
+               : CARDBOX_OK;
+}
+
 static cli_exit import(cli_call *call, import_state *state)
 {
     cardbox_session_report *report = NULL;
@@ -169,9 +190,12 @@ static cli_exit import(cli_call *call, import_state *state)
     if (!call->force && !check_beginning(&begin, state))
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, call);
-    cardbox_status status = cardbox_session_import(&report, call->db, call->project, session,
-                                                   call->force, read_file, state, &call->err);
+    cardbox_status status = restore(call, session != NULL ? session : begin.id);
     cli_exit end;
+
+    if (status == CARDBOX_OK)
+        status = cardbox_session_import(&report, call->db, call->project, session, call->force,
+                                        read_file, state, &call->err);
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {
@@ -185,7 +209,7 @@ static cli_exit import(cli_call *call, import_state *state)
         end = CLI_FAILED;
     } else {
         end = cli_failed(call);
-        if (status != CARDBOX_CONFLICT)
+        if (status != CARDBOX_CONFLICT && status != CARDBOX_GONE)
             cli_note("repeat the import: lines that are stored do not change");
     }
     cardbox_session_report_free(report);
@@ -223,7 +247,10 @@ const cli_command cli_session_import = {
         CLI_FLAG(
             "force", force,
             "import a file of another dialect or session id, or without an entry or header at its "
-            "beginning")),
+            "beginning"),
+        CLI_FLAG(
+            "restore", restore,
+            "import also if a session with this id was deleted; its entries do not come back")),
     .origins = {{"session_id", "--session"}},
     .without_database = true, /* import_file() opens the file before the database */
     .run = import_file,

@@ -5,24 +5,26 @@
 #include "server/api/session_create.h"
 
 /* `create` of an append has the fields before F_STRICT. */
-enum { F_DIALECT, F_HEADER, F_CWD, F_STRICT, CREATE_FIELDS };
+enum { F_DIALECT, F_HEADER, F_CWD, F_RESTORE, F_STRICT, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
     [F_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
     [F_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
     [F_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
+    [F_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
     [F_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
 };
 
 static const validation_path IN_APPEND = {"body", "create", SIZE_MAX};
 
 /* `member`: name of the object in the body that has the fields; NULL: the body. */
-static bool set_dialect(request *r, session_create *create, const field_value *values,
+static bool set_members(request *r, session_create *create, const field_value *values,
                         const char *member)
 {
     int dialect = values[F_DIALECT].given ? (int)values[F_DIALECT].number : -1;
     slice header = values[F_HEADER].given ? values[F_HEADER].json.text : (slice){NULL, 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
+    create->restore = values[F_RESTORE].number != 0;
     cardbox_status status =
         session_create_set(create, dialect, header, values[F_CWD].text, &r->memory, &err);
     return status == CARDBOX_INVALID ? handler_refuse(r, "body", member, "value_error", err.message)
@@ -37,7 +39,7 @@ bool session_create_read_member(request *r, session_create *out, scan_value memb
         return false;
     handler_validation(r, &s);
     fields_read_object(values, CREATE, F_STRICT, member, &IN_APPEND, &s);
-    return handler_end_validation(r, &s) && set_dialect(r, out, values, "create");
+    return handler_end_validation(r, &s) && set_members(r, out, values, "create");
 }
 
 void handle_session_create(request *r)
@@ -54,7 +56,7 @@ void handle_session_create(request *r)
                        "Input should be 1 to 512 bytes of text without control characters");
         return;
     }
-    if (!set_dialect(r, create, body, NULL))
+    if (!set_members(r, create, body, NULL))
         return;
     r->ticket.replayable = create->may_exist;
     handler_run_ability(r);

@@ -89,13 +89,21 @@ void handle_session_export(request *r)
 typedef struct session_importing {
     transfer transfer;
     char session[SESSION_ID_MAX + 1];
-    bool force;
+    bool force, restore;
     cardbox_session_report *report;
 } session_importing;
 
 static cardbox_status run_import(transfer *t)
 {
     session_importing *i = (session_importing *)t;
+    cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_status status = CARDBOX_OK;
+    any.dialect = CARDBOX_DIALECT_UNKNOWN;
+    any.restore = true;
+    if (i->restore)
+        status = cardbox_session_create(NULL, t->db, t->tenant, i->session, &any, &t->err);
+    if (status != CARDBOX_OK)
+        return status;
     return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, incoming_read,
                                   t->bounded_pipe, &t->err);
 }
@@ -125,16 +133,18 @@ void handle_session_import(request *r)
 {
     static const transfer_type KIND = {sizeof(session_importing), run_import, look_import,
                                        clear_import};
-    static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
+    static const field IMPORT[] = {{.name = "force", .kind = FIELD_BOOL},
+                                   {.name = "restore", .kind = FIELD_BOOL}};
     slice session;
-    field_value *query = handler_read_query(r, &FORCE, 1, false);
+    field_value *query = handler_read_query(r, IMPORT, 2, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
     session_importing *i = (session_importing *)transfer_new(r, &KIND);
     if (i == NULL)
         return;
     copy_id(i->session, session);
-    i->force = query->number != 0;
+    i->force = query[0].number != 0;
+    i->restore = query[1].number != 0;
     if (transfer_start(&i->transfer))
         r->sink = &INCOMING_SINK;
 }

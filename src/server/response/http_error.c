@@ -353,6 +353,15 @@ static bool answer_refused_value(request *r, const cardbox_error *err)
                            "the database refuses a value of the request");
 }
 
+/* Answers with the message of an error that a function of CardBox has raised in the database. */
+static bool answer_own_error(request *r, const cardbox_error *err)
+{
+    if (r->match.route == NULL || r->match.route->scope != SCOPE_ABILITY)
+        return http_error_send_status(r, http_error_of_status(err->status), err);
+    http_error_send_ability(r, err, (slice){NULL, 0});
+    return false;
+}
+
 bool http_error_send_store(request *r, const cardbox_error *err)
 {
     switch (err->status) {
@@ -373,9 +382,11 @@ bool http_error_send_store(request *r, const cardbox_error *err)
                                "the request is over a limit of the database");
     case CARDBOX_CONFLICT:
         if (error_is_of_class(err->sqlstate, "CB"))
-            return http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
+            return answer_own_error(r, err);
         return error_is_of_class(err->sqlstate, "25") ? answer_unexpected(r, err)
                                                       : answer_refused_value(r, err);
+    case CARDBOX_GONE:
+        return answer_own_error(r, err);
     default:
         return answer_unexpected(r, err);
     }

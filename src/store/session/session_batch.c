@@ -257,6 +257,7 @@ void session_append_params(params *p, const session_batch *batch)
         return;
     params_cstr(p, session_dialect_name(batch->create->dialect)); /* NULL: not known */
     params_text_or_null(p, batch->create->header);
+    params_bool(p, batch->create->restore);
 }
 
 void session_import_params(params *p, const session_batch *batch)

@@ -16,11 +16,11 @@ static cardbox_status read_create_options(session_create *out,
 
     if (status != CARDBOX_OK)
         return status;
-    if (options->dialect != CARDBOX_DIALECT_PLAIN && options->dialect != CARDBOX_DIALECT_PI)
-        return error_set(err, CARDBOX_INVALID,
-                         "dialect must be CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI, not %d",
+    if (options->dialect < CARDBOX_DIALECT_UNKNOWN || options->dialect > CARDBOX_DIALECT_PI)
+        return error_set(err, CARDBOX_INVALID, "dialect must be a cardbox_dialect, not %d",
                          (int)options->dialect);
     out->may_exist = !options->must_be_new;
+    out->restore = options->restore;
     return session_create_set(out, (int)options->dialect, slice_of(options->header),
                               slice_of(options->cwd), memory, err);
 }
