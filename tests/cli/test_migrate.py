@@ -105,6 +105,16 @@ def test_functions_that_changed():
     assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
 
 
+def test_function_of_an_earlier_release():
+    """A dump of its parameter, a keyword since PostgreSQL 16, can't be restored there."""
+    dsn = Postgres.shared().database()
+    psql(dsn, "DELETE FROM cardbox.migrations WHERE version >= 20;"
+              "CREATE FUNCTION cardbox.check_json_depth(name text, \"json\" text) RETURNS void LANGUAGE sql AS 'SELECT';"
+              "ALTER FUNCTION cardbox.check_json_depth OWNER TO cardbox")
+    cardbox("migrate", "--dsn", dsn)
+    assert psql(dsn, "SELECT to_regproc('cardbox.check_json_depth') IS NULL") == "t\n"
+
+
 def test_functions_of_another_build():
     """A program wants those that it was built with, or those of a newer release."""
     dsn = Postgres.shared().database()
