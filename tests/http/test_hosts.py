@@ -68,7 +68,7 @@ REFUSED = ("evil.example", "evil.example:8099", "localhost.evil.example", "evil.
            "localhost#", "127.0.0.1.evil.example", "126.0.0.1", "128.0.0.1", "0.0.0.0", "127.1", "2130706433",
            "0x7f.0.0.1", "::1", "[::1", "[::1]x", "[::]", "[::2]", "[::ffff:127.0.0.1]", "[127.0.0.1]", "[]", ".",
            "", ":8099", "example.org", "x.cards.example.org", "10.1.2.4", "cards.example.org,localhost",
-           "l\xf6calhost", "localhost\x0b", "a" * 3000)
+           "l\xf6calhost", "a" * 3000)
 
 
 def test_accepted():
@@ -79,6 +79,10 @@ def test_accepted():
 def test_refused():
     for host in REFUSED:
         yield host[:40], lambda h=host: check_status(h, 421)
+
+
+def test_malformed():
+    check_status("localhost\x0b", 400)
 
 
 def check_status(host, status):

@@ -325,13 +325,16 @@ void http_global_init(void)
 static struct MHD_Daemon *start_daemon(http *h)
 {
     const settings *set = h->server->set;
+    /* In version 0.9.75, this would only add checks that this server makes itself, and answer their
+     * requests twice. */
+    int is_strict = strcmp(MHD_get_version(), "0.9.75") != 0;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, h},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escapes, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
-        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, is_strict, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, set->connections_max + HTTP_RESERVED, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, set->idle_timeout_s, NULL},
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
