@@ -16,6 +16,10 @@ BEGIN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
     PERFORM cardbox.check_time(created), cardbox.check_time(updated);
+    IF given_version NOT BETWEEN 1 AND 9007199254740991 THEN
+        RAISE EXCEPTION 'the version of a session must be 1 to 9007199254740991'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     PERFORM cardbox.lock_session_for_import(tenant, session, given_dialect, NULL, NULL, true);
     SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
     IF s.state = 'live' AND s.version >= given_version THEN

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <uuid/uuid.h>
 
+enum { CLOCK_BACK_MS = 60000 };
+
 bool uuid16_parse(uuid16 *out, slice text)
 {
     char copy[UUID_TEXT_SIZE] = "";
@@ -35,14 +37,17 @@ static uint64_t time_now(void)
     return ms << 12 | rest_ns * 4096 / 1000000;
 }
 
-/* The result is later than all earlier results, also if the clock was set back. */
+/* The result is later than all earlier results, also if the clock was set back by up to
+ * CLOCK_BACK_MS. If the clock was set back further, its earlier time was wrong, and the results
+ * follow the clock again. The ids stay different by their random bits. */
 static uint64_t time_next(void)
 {
     static _Atomic uint64_t latest;
     uint64_t now = time_now(), before = atomic_load(&latest), next;
 
     do {
-        next = now > before ? now : before + 1;
+        bool is_back = before > now && before - now > (uint64_t)CLOCK_BACK_MS << 12;
+        next = now > before || is_back ? now : before + 1;
     } while (!atomic_compare_exchange_weak(&latest, &before, next));
     return next;
 }

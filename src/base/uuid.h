@@ -19,8 +19,9 @@ bool uuid16_parse(uuid16 *out, slice text);
 /* Writes a UUID in lower case, with a NUL. */
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 
-/* Makes a new UUIDv7. The time in the new UUID is later than the times in UUIDs that uuid16_v7 has
- * made before in the process. Thread-safe, and allowed in a child after fork. */
+/* Makes a new UUIDv7. Its time is later than those of the UUIDs that uuid16_v7 has made before in
+ * the process, unless the clock was set back by over a minute. Thread-safe, and allowed in a child
+ * after fork. */
 void uuid16_v7(uuid16 *out);
 
 /* Makes a new UUIDv7 and returns its text in the arena. ptr NULL: the arena has failed. */

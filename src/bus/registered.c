@@ -2,7 +2,6 @@
  * registered.c: the ids, headers, schemas and statements of registered abilities.
  */
 #include "bus/registered.h"
-#include <strings.h>
 #include "bus/schema/schema.h"
 #include "store/client/client.h"
 #include "base/errors.h"
@@ -57,12 +56,26 @@ static const char *const RESERVED_HEADERS[] = {"Content-Type", "Content-Length",
                                                "TE",           "Trailer",
                                                "Upgrade",      "Proxy-Authorization"};
 
+static char header_byte(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '_' ? '-' : c;
+}
+
+/* Servers that pass headers on as variables, as CGI does, map `_` and `-` to the same character. So
+ * X_Project_Id is reserved too. */
 static bool is_reserved_header(slice name)
 {
-    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++)
-        if (strlen(RESERVED_HEADERS[i]) == name.len &&
-            strncasecmp(RESERVED_HEADERS[i], name.ptr, name.len) == 0)
+    for (size_t i = 0; i < sizeof(RESERVED_HEADERS) / sizeof(RESERVED_HEADERS[0]); i++) {
+        const char *reserved = RESERVED_HEADERS[i];
+        size_t same = 0;
+        while (same < name.len && reserved[same] != '\0' &&
+               header_byte(name.ptr[same]) == header_byte(reserved[same]))
+            same++;
+        if (same == name.len && reserved[same] == '\0')
             return true;
+    }
     return false;
 }
 

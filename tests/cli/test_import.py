@@ -91,6 +91,20 @@ def test_what_was_made_in_a_day_and_more():
     server.stop()
 
 
+
+def test_versions_of_sessions():
+    """A version that leaves no room for appends is an error of its line. So is one that SQL restores."""
+    dsn, most = database(), 2**53 - 1
+    status, _, complaints = load(dsn, {"kind": "session", "session_id": "s", "version": most + 1})
+    assert status == 1 and complaints[0] == f"line 1: version must be 1 to {most}, not {most + 1}", complaints
+    assert load(dsn, {"kind": "session", "session_id": "s", "version": 2**63 - 1})[0] == 1
+    assert load(dsn, {"kind": "session", "session_id": "s", "version": most})[0] == 0
+    for version in (0, most + 1):
+        done = subprocess.run(["psql", dsn, "-Xqc", "SELECT cardbox.restore_session('p', 'x', 'plain', NULL, NULL, NULL, NULL, "
+                               f"{version}, NULL, NULL)"], capture_output=True, text=True)
+        assert "the version of a session must be 1 to" in done.stderr, done
+
+
 def test_boxes_that_name_themselves():
     dsn = database()
     for parents in ([BOX % 1], [BOX % 2, "x", (BOX % 1).upper()], json.dumps([BOX % 1])):

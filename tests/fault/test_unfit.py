@@ -81,6 +81,23 @@ def test_membership_revoked():
           "cardbox_service", "database_forbidden")
 
 
+def test_role_of_a_worker():
+    """It may read and write, but finds no rows of other projects: a list would be empty and seem complete."""
+    postgres, dsn = setting()
+    postgres.psql(dsn, "GRANT cardbox_worker TO cardbox_app; REVOKE cardbox_service FROM cardbox_app")
+    try:
+        server = Server(dsn)
+        await_(lambda: "event=database_forbidden" in server.log(), server.log)
+        assert server.get("/readyz").status == 503
+        answer = server.get("/projects/p/cards")
+        assert answer.status == 503 and "cardbox_service" in answer.json()["detail"]["hint"], answer
+    finally:
+        postgres.psql(dsn, "GRANT cardbox_service TO cardbox_app; REVOKE cardbox_worker FROM cardbox_app")
+    server.await_ready()
+    assert server.get(CARD).status == 200
+    server.stop()
+
+
 def test_table_revoked():
     check("REVOKE SELECT ON cardbox.cards FROM cardbox_service",
           "GRANT SELECT ON cardbox.cards TO cardbox_service",

@@ -58,6 +58,13 @@ def failed(ability, value, status, words, **options):
     return detail["error_message"]
 
 
+def cpu_seconds(of):
+    """CPU time of a server so far."""
+    with open(f"/proc/{of.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def scripted(script, **members):
     """The id of a new ability that a server with this script implements, and the server."""
     outside = OutsideServer(script)
@@ -142,6 +149,7 @@ def test_bad_definitions():
         refused(definition(url), "url")
     for headers in ([], {"a": 1}, {"a": ""}, {"a": "x\r\nb: c"}, {"a b": "c"}, {"": "c"}, {"a:": "c"}, {"a": " c"},
                     {"a": "\u00fc"}, {"Content-Type": "x"}, {"content-length": "1"}, {"HOST": "x"}, {"X-Call-ID": "x"},
+                    {"x_project_id": "x"}, {"X-Call_Id": "x"},
                     {"Transfer-Encoding": "chunked"}, {"a": "x" * 4097}, {f"h{i}": "x" for i in range(33)}):
         refused(definition(headers=headers), "headers")
     for timeout in (0, -1, 600001, "1", 1.5, True):
@@ -347,11 +355,22 @@ def test_large_outputs():
 
 
 def test_slow_validation():
-    """A schema that is slow to check ends the call after some seconds, and blocks nobody."""
+    """A schema that is slow to check ends the call, and blocks nobody. How many steps it may need depends on the value."""
     slow = {"items": {"not": {}, "enum": [f"v{i}" for i in range(5000)]}}
     outside = OutsideServer(lambda request: Reply(200, b"[" + b'"v4999",' * 400_000 + b'"v4999"]'))
     put("out:heavy", definition(outside.url, inputSchema=ANY, outputSchema=slow))
-    failed("out:heavy", {}, 502, "the check needs over 5 seconds")
+    failed("out:heavy", {}, 502, "the check needs too many steps")
+    nested = {"$defs": {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(20)}, "$ref": "#/$defs/d0"}
+    nested["$defs"]["d20"] = {"type": "string"}
+    quick = OutsideServer(lambda request: Reply(200, b"1"))
+    put("out:nested", definition(quick.url, inputSchema=nested, outputSchema=ANY))
+    answer = server().post(path("out:nested"), 1)
+    assert answer.status == 422 and b"the check needs too many steps" in answer.body, answer
+    put("out:nested", definition(quick.url, inputSchema=ANY, outputSchema=nested))
+    before = cpu_seconds(server())
+    for _ in range(20):
+        failed("out:nested", {}, 502, "the check needs too many steps")
+    assert cpu_seconds(server()) - before < 20, "a call took over a second of a core"
 
 
 def send_slowly(outside, request, pause=0.02, size=1000):

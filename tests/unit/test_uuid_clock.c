@@ -62,13 +62,28 @@ static void counts_on_while_the_clock_is_behind(void **state)
     check_id("017f22e2-79b1-7401-");
     set_time.tv_nsec = 0;
     check_id("017f22e2-79b1-7402-");
-    set_time.tv_sec -= 3600;
+    set_time.tv_sec -= 59;
     check_id("017f22e2-79b1-7403-");
     for (int i = 0x404; i < 0x1000; i++)
         check_id("017f22e2-79b1-7");
     check_id("017f22e2-79b2-7000-"); /* what overflows goes to the milliseconds */
     set_time = (struct timespec){1645557742, 3000000};
     check_id("017f22e2-79b3-7000-");
+}
+
+/* A clock that was wrong for a while: the ids after it have the right time. */
+static void follows_a_clock_that_was_far_ahead(void **state)
+{
+    (void)state;
+    set_time = (struct timespec){1645557742, 0};
+    uuid16_v7(&(uuid16){{0}});
+    set_time.tv_sec += 10 * 365 * 86400;
+    uuid16_v7(&(uuid16){{0}});
+    set_time = (struct timespec){1645557742, 5000000};
+    check_id("017f22e2-79b5-7000-");
+    check_id("017f22e2-79b5-7001-");
+    set_time.tv_nsec = 6000000;
+    check_id("017f22e2-79b6-7000-");
 }
 
 static void has_other_sources_of_random_bits(void **state)
@@ -90,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_ms_and_4096ths_of_one),
         cmocka_unit_test(counts_on_while_the_clock_is_behind),
+        cmocka_unit_test(follows_a_clock_that_was_far_ahead),
         cmocka_unit_test(has_other_sources_of_random_bits),
     };
 

@@ -34,7 +34,12 @@
  * largest inputs of abilities, 10,000 ids or 1,000 cards, need about a tenth of this number. */
 #define SCHEMA_STEPS_MAX 100000
 
-/* Maximum time of a validation with SCHEMA_PATIENT, which has no maximum number of checks. */
+/* A validation with SCHEMA_PATIENT may also have SCHEMA_BYTE_STEPS steps for each byte of the
+ * value. So the work depends on the size of the value, and not on how a schema nests its
+ * alternatives. A scan of SCHEMA_STEP_BYTES of a schema or a value counts as a step.
+ * SCHEMA_PATIENT_MS is a second limit. */
+#define SCHEMA_BYTE_STEPS 2
+#define SCHEMA_STEP_BYTES 128
 #define SCHEMA_PATIENT_MS 5000
 
 /* Options of a validation. SCHEMA_NULL_IS_ABSENT: a member that is not required may be null,

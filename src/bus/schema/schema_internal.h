@@ -26,6 +26,14 @@ static inline schema_location schema_element(const schema_location *up, size_t i
     return (schema_location){up, {NULL, 0}, index, up->depth + 1};
 }
 
+/* The limits of a validation, that are not used up. */
+typedef struct schema_work {
+    size_t steps;        /* remaining steps; 0: the validation ends */
+    size_t step_bytes;   /* number of bytes of a schema or value whose scan is a step; 0: any */
+    int64_t deadline_ms; /* when the validation ends; 0: no limit */
+    bool knows_partial, is_partial; /* is_partial: schema_is_partial(), once knows_partial is set */
+} schema_work;
+
 /* State of the validation of one value, or of the check of one schema. */
 typedef struct schema_run {
     scan_value root;
@@ -33,10 +41,9 @@ typedef struct schema_run {
     bool all; /* true: collect all errors; false: stop at the first one, and keep the error at the
                  deepest location of all alternatives */
     unsigned depth;
-    size_t *steps;           /* remaining checks; 0: the validation ends */
-    int64_t deadline_ms;     /* when the validation ends; 0: no limit */
-    bool null_is_absent;     /* members that are not required may be null, whatever their schema */
-    schema_names *unchecked; /* names of unsupported keywords; set only if a schema is checked */
+    struct schema_work *work; /* shared by all parts of a validation */
+    bool null_is_absent;      /* members that are not required may be null, whatever their schema */
+    schema_names *unchecked;  /* names of unsupported keywords; set only if a schema is checked */
 } schema_run;
 
 /* Reports a violation and returns false. */

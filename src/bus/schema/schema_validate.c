@@ -25,9 +25,27 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
 /* Returns true if the validation has used all of its steps or its time. */
 static bool is_over(schema_run *run)
 {
-    if (run->deadline_ms > 0 && clock_ms() >= run->deadline_ms)
-        *run->steps = 0;
-    return *run->steps == 0;
+    schema_work *work = run->work;
+    if (work->deadline_ms > 0 && clock_ms() >= work->deadline_ms)
+        work->steps = 0;
+    return work->steps == 0;
+}
+
+/* Counts a step, and further steps for the scan of `bytes` bytes. */
+static void count_steps(schema_work *work, size_t bytes)
+{
+    size_t count = 1 + (work->step_bytes > 0 ? bytes / work->step_bytes : 0);
+    work->steps -= count < work->steps ? count : work->steps;
+}
+
+/* Returns whether the whole schema has unsupported keywords. */
+static bool is_partial(schema_run *run)
+{
+    schema_work *work = run->work;
+    if (!work->knows_partial)
+        work->is_partial = schema_is_partial(run->root);
+    work->knows_partial = true;
+    return work->is_partial;
 }
 
 /* Returns true if a loop over members or elements checks the next one too. `is_valid` is false if
@@ -297,7 +315,7 @@ static bool holds_one_of(const keyword_check *c)
 {
     schema_errors nearest = {0};
     size_t count = count_matches(c, &nearest);
-    if (count == 1 || (count > 1 && schema_is_partial(c->run->root)))
+    if (count == 1 || (count > 1 && is_partial(c->run)))
         return true;
     if (count > 1)
         return schema_refuse(c->run, c->at,
@@ -307,6 +325,7 @@ static bool holds_one_of(const keyword_check *c)
 
 static bool holds_reference(const keyword_check *c)
 {
+    count_steps(c->run->work, c->run->root.text.len);
     return validate(c->run, schema_resolve(c->run->root, c->argument.text), c->value, c->at);
 }
 
@@ -400,7 +419,7 @@ static bool validate(schema_run *run, scan_value schema, scan_value value,
         return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
     if (is_over(run))
         return false;
-    --*run->steps;
+    count_steps(run->work, schema.text.len + value.text.len);
     run->depth++;
     bool is_valid = validate_keywords(run, schema, value, at);
     run->depth--;
@@ -412,23 +431,27 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
 {
     schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     const bool is_patient = (options & SCHEMA_PATIENT) != 0;
-    size_t steps = is_patient ? SIZE_MAX : SCHEMA_STEPS_MAX;
+    schema_work work = {.steps = SCHEMA_STEPS_MAX};
     errors->count = errors->more = 0;
     const schema_location top = {NULL, {NULL, 0}, 0, 0};
+    if (is_patient)
+        work = (schema_work){.steps = SCHEMA_STEPS_MAX + SCHEMA_BYTE_STEPS * value.text.len,
+                             .step_bytes = SCHEMA_STEP_BYTES,
+                             .deadline_ms = clock_ms() + SCHEMA_PATIENT_MS};
     schema_run run = {.root = schema,
                       .errors = errors,
                       .all = true,
-                      .steps = &steps,
-                      .deadline_ms = is_patient ? clock_ms() + SCHEMA_PATIENT_MS : 0,
+                      .work = &work,
                       .null_is_absent = (options & SCHEMA_NULL_IS_ABSENT) != 0};
     bool is_valid = validate(&run, schema, value, &top);
-    if (steps > 0 && is_valid)
+    if (work.steps > 0 && is_valid)
         return CARDBOX_OK;
-    if (steps == 0) { /* the violations found so far may be wrong */
+    if (work.steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
         if (is_patient)
-            schema_refuse(&run, &top, "the check needs over %d seconds: send a smaller value",
-                          SCHEMA_PATIENT_MS / 1000);
+            schema_refuse(&run, &top,
+                          "the check needs too many steps: simplify the schema, or send a smaller "
+                          "value");
         else
             schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
                           SCHEMA_STEPS_MAX);

@@ -15,6 +15,10 @@
 /* Maximum number of members of a kind of line. */
 enum { MEMBERS_MAX = 16 };
 
+/* largest version of an imported session: the largest integer that JSON numbers of all programs
+ * hold, and far below the end of int8, which appends would reach */
+#define VERSION_MAX INT64_C(9007199254740991)
+
 /* --- members --- */
 
 static cardbox_status given_twice(const char *name, cardbox_error *err)
@@ -206,8 +210,9 @@ static cardbox_status check_session(const session_input *session, cardbox_error 
         !slice_equal(session->dialect, SLICE("plain")))
         return error_set(err, CARDBOX_INVALID, "dialect must be plain or pi, not %.*s",
                          (int)session->dialect.len, session->dialect.ptr);
-    if (session->version < 1)
-        return error_set(err, CARDBOX_INVALID, "version must be 1 or more");
+    if (session->version < 1 || session->version > VERSION_MAX)
+        return error_set(err, CARDBOX_INVALID, "version must be 1 to %lld, not %lld",
+                         (long long)VERSION_MAX, (long long)session->version);
     return CARDBOX_OK;
 }
 
