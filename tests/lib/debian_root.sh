@@ -34,7 +34,8 @@ root_configure() { # DIR CODENAME
         apt-config dump | grep -E '^Acquire::(https?|Check-|Retries)' >"$1/etc/apt/apt.conf.d/90machine"
     cp -L /etc/hosts /etc/resolv.conf "$1/etc/" || return
     mkdir -p "$1/usr/local/share/ca-certificates"
-    cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/" 2>/dev/null
+    ! cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/" 2>/dev/null ||
+        chroot "$1" update-ca-certificates || return
     # Packages start no services.
     printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d" && chmod 755 "$1/usr/sbin/policy-rc.d"
 }
