@@ -249,8 +249,8 @@ def all_cases(t, n):
     yield "session_import", lines(s, max(n - LINES, 0), ids=lots, parents=["e-1"] * LINES, refs=apart), LINES
     yield "session_import", lines(s, n, restores=True), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]]), LINES
-    yield "session_append_new", append(s, lots, ["e-1", *lots[:-1]]) + ", 'plain', NULL", LINES
-    yield "session_append_new", append(f"{T}, 'no such'", lots, [None, *lots[:-1]]) + ", 'plain', NULL", LINES
+    yield "session_append_new", append(s, lots, ["e-1", *lots[:-1]]) + ", 'plain', NULL, false", LINES
+    yield "session_append_new", append(f"{T}, 'no such'", lots, [None, *lots[:-1]]) + ", 'plain', NULL, true", LINES
     yield "ability_save", f"{T}, 'm:new', 'x', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200", 1
     yield "session_append", append(s, lots, spread, refs=apart), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]], kind="label", target="e-7"), LINES
@@ -379,6 +379,7 @@ def all_cases(t, n):
     yield f"SELECT cardbox.gc_boxes({batch}, 1000000000)", f"UPDATE cardbox.card_boxes SET deleted_at = '-infinity' WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH
     yield (f"SELECT cardbox.gc_chains({batch})",
            f"INSERT INTO cardbox.card_box_orphans SELECT tenant_id, chain_id FROM cardbox.card_boxes WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH)
+    yield f"SELECT * FROM cardbox.gc_session_ids({batch}, 0)", "SELECT", BATCH
     yield (f"SELECT * FROM cardbox.gc_sessions({batch})",
            f"UPDATE cardbox.sessions SET state = 'deleted' WHERE tenant_id = {T} AND session_id = 's'", BATCH)
 
