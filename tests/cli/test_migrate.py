@@ -106,7 +106,7 @@ def test_functions_that_changed():
 
 
 def test_function_of_an_earlier_release():
-    """A dump of its parameter, a keyword since PostgreSQL 16, can't be restored there."""
+    """A dump of its parameter, a keyword since PostgreSQL 17, can't be restored there."""
     dsn = Postgres.shared().database()
     psql(dsn, "DELETE FROM cardbox.migrations WHERE version >= 20;"
               "CREATE FUNCTION cardbox.check_json_depth(name text, \"json\" text) RETURNS void LANGUAGE sql AS 'SELECT';"

@@ -83,9 +83,32 @@ a_report_of_a_sanitizer_is_not_flaky() {
     [ "$status" -eq 1 ] && [ ! -e "$dir/logs/b.first.log" ]
 }
 
+flaky_files_of_an_inner_run_are_listed() {
+    new_run
+    mkdir "$dir/logs/debian"
+    printf '%s\n' 'flaky: http/test_x.py' '1 passed, 0 failed' >"$dir/logs/debian/inner.log"
+    report_test debian/inner "$dir/logs/debian/inner.log" 0 "$EPOCHREALTIME" >"$dir/output"
+    summary >"$dir/summary"
+    cat "$dir/summary"
+    grep -qx 'flaky: debian/inner: http/test_x.py' "$dir/summary"
+}
+
+many_failed_files_are_not_run_again() {
+    new_run
+    local number names=()
+    for number in $(seq $((AGAIN_MAX + 1))); do
+        names+=("f$number")
+        fails_once "f$number" 'FAILED  the first time'
+    done
+    run_all "${names[@]}"
+    [ "$(last_line)" = "0 passed, $((AGAIN_MAX + 1)) failed" ]
+}
+
 check 'a file that fails once is listed as flaky, and the run passes' flaky_is_listed_and_passes
 check 'both logs of a flaky file are kept' both_logs_of_a_flaky_file_are_kept
 check 'a file that fails twice fails the run' two_failures_of_a_file_fail_the_run
 check 'three flaky files fail the run' three_flaky_files_fail_the_run
 check 'a file with a report of a sanitizer is not run again' a_report_of_a_sanitizer_is_not_flaky
+check 'flaky files of a run in another release are listed' flaky_files_of_an_inner_run_are_listed
+check 'if many files fail, none is run again' many_failed_files_are_not_run_again
 check_summary
