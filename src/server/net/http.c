@@ -18,7 +18,7 @@ enum {
     /* Bytes of memory for the headers and a part of the body of one request. It holds a target of
      * 8 KiB with 100 query parameters, which libmicrohttpd stores one by one. For each
      * request, libmicrohttpd clears the memory. So a larger number makes requests slower. */
-    CONNECTION_MEMORY = 32 * 1024,
+    CONNECTION_MEMORY = 24 * 1024,
     SPARES_MAX = 256, /* maximum number of exchanges that are kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
