@@ -81,7 +81,7 @@ class Browser:
         request = urllib.request.Request(self.root + path, data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=cardbox_test.WAIT_S) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(json.load(error)["value"]["message"]) from None
@@ -98,7 +98,7 @@ class Browser:
         """Runs the body of a function in the page; returns what it returns."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
-    def wait(self, script, *arguments, seconds=20):
+    def wait(self, script, *arguments, seconds=cardbox_test.WAIT_S):
         """Waits until the script gives something true; returns that."""
         deadline = time.monotonic() + seconds
         while True:

@@ -352,12 +352,13 @@ def test_folding_branches():
     browser = visit("/ui/#/demo/session/tree")
     browser.wait("return document.querySelectorAll('.entry').length === 6")
     assert entries_shown(browser) == ["a", "b", "r", "c", "l", "m"]
-    assert browser.texts("[data-do=fold]") == ["▾", "▾"]
+    browser.await_texts("[data-do=fold]", ["▾", "▾"])
     for entry, shown, words in (("c", ["a", "b", "r", "c"], "▸ 2 more"), ("b", ["a", "b", "c"], "▸ 1 more"),
                                 ("c", ["a", "b", "c", "l", "m"], "▾")):
         button = f".entry[data-entry='{entry}'] [data-do=fold]"
         browser.type(button, ENTER)
-        assert entries_shown(browser) == shown and browser.texts(button) == [words]
+        browser.await_texts(button, [words])
+        assert entries_shown(browser) == shown
         assert browser.run("return document.activeElement === document.querySelector(arguments[0])", button)
     no_complaints(browser)
 
