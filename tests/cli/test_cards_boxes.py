@@ -474,9 +474,10 @@ def test_escape_sequences_of_ids_do_not_reach_the_terminal():
     lines = [json.dumps({"type": "user", "id": name, "content": name}) for name in ("first", evil)]
     cardbox("session", "append", "--create", "plain", "ids", env=env, stdin="\n".join(lines))
     for how in ([], ["--json"]):
+        fork = evil + "".join(how)  # the id of a deleted session stays in use
         for arguments in (["session", "head", "ids"], ["session", "head", "ids", "evil"],
-                          ["session", "label", "ids", "evil", evil], ["session", "fork", "ids", "--new-id", evil],
-                          ["session", "context", "ids", "first", "--compare", "evil"], ["session", "delete", evil],
+                          ["session", "label", "ids", "evil", evil], ["session", "fork", "ids", "--new-id", fork],
+                          ["session", "context", "ids", "first", "--compare", "evil"], ["session", "delete", fork],
                           ["card", "add", "--id", evil, "--text", "x", "--restore"], ["card", "delete", evil]):
             shown = on_terminal(*arguments, *how, env=env)
             assert shown.strip() and not set("\u009b\u202e") & set(shown), (arguments, shown)

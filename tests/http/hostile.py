@@ -310,12 +310,12 @@ def pipelined(rng):
 
 def oversized(rng):
     """More than the limits: refused with 413, without reading or keeping it all."""
-    body = b'{"card_ids":["' + b"x" * (5 << 20) + b'"]}'
+    body = b'{"card_ids":["' + b"x" * (9 << 20) + b'"]}'
     start = b"POST " + CARDS_BATCH + b" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     forms = [post(CARDS_BATCH, body),
              start + b"Content-Length: 1000000000000\r\n\r\n" + b"x" * 1000,
              start + b"Content-Length: 9223372036854775807\r\n\r\n{}",
-             start + b"Transfer-Encoding: chunked\r\n\r\n" + chunk(body[:1 << 16]) * 100 + b"0\r\n\r\n",
+             start + b"Transfer-Encoding: chunked\r\n\r\n" + chunk(body[:1 << 16]) * 200 + b"0\r\n\r\n",
              start + b"Content-Length: 1000000000000\r\nExpect: 100-continue\r\n\r\n"]
     while True:
         yield Attempt(rng.choice(forms))
