@@ -1,6 +1,6 @@
 -- assign_task: assigns a task to a worker. Part of claim_tasks(), which has locked the task's row. Outcomes: 1 the task
--- was claimed; 12 the task was finished as failed, because its `attempts` had reached max_attempts. Then the caller has
--- also locked the row of the parent.
+-- was claimed; 12 the task was finished as failed, because its `attempts` had reached max_attempts. For outcome
+-- 12, the caller must also have locked the parent's row.
 CREATE OR REPLACE FUNCTION cardbox.assign_task(
     task cardbox.tasks, owner text, lease_ms bigint, max_attempts integer)
 RETURNS cardbox.claimed_task

@@ -3,7 +3,8 @@
 -- then claims further due tasks of any of these tenants.
 --   max_attempts  If the column attempts of a task has reached this number, the task is not claimed, but finished as
 --                 failed: the row of the task has the outcome 12. A call finishes at most one task, before it claims
---                 others, so that it locks few tasks for long: see give_up_task().
+--                 others, so that it locks few tasks for long: see give_up_task(). While a tenant has more than 1000
+--                 such tasks, its tasks that became due later wait.
 --   take_over     Whether to claim, before all others, the tasks that `owner` already holds: for a worker that was
 --                 restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
@@ -25,7 +26,8 @@ BEGIN
         PERFORM cardbox.check_grants(tenants);
     END IF;
     IF owner IS NULL OR max_tasks IS NULL OR max_tasks < 1 OR max_attempts IS NULL THEN
-        RAISE EXCEPTION 'a claim needs an owner and numbers of tasks and attempts' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION 'owner, max_tasks and max_attempts must be set, and max_tasks must be at least 1'
+              USING ERRCODE = 'invalid_parameter_value';
     END IF;
     -- the tenants that have a task to claim, in random order
     SELECT array_agg(n.id ORDER BY random()) INTO served
@@ -62,9 +64,7 @@ BEGIN
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             EXIT WHEN tasks_left <= 0;
             FOR task IN
-                SELECT * FROM cardbox.tasks t
-                 WHERE t.tenant_id = tenant AND t.wake_at <= moment AND t.attempts < max_attempts
-                 ORDER BY t.wake_at LIMIT least(share, tasks_left) FOR NO KEY UPDATE SKIP LOCKED
+                SELECT * FROM cardbox.lock_due_tasks(tenant, moment, max_attempts, least(share, tasks_left))
             LOOP
                 claimed := cardbox.assign_task(task, owner, lease_ms, max_attempts);
                 tasks_left := tasks_left - 1;

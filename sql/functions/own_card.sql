@@ -1,6 +1,6 @@
 -- own_card: returns the id of a sealed card with exactly this content, metadata and tool call. Inserts the card if there
 -- is none. The id is derived from `name`, so that a repetition finds the card again. Any client can write cards under a
--- derived id too: if another card has the id, the next id is tried, and at last a random one. Returns NULL if another
+-- derived id too: if another card has the id, seven more derived ids are tried, then a random id. Returns NULL if another
 -- card of type tool.result answers the same tool call.
 CREATE OR REPLACE FUNCTION cardbox.own_card(tenant text, name text, content json, metadata jsonb, tool_call text)
 RETURNS text

@@ -1,6 +1,6 @@
--- result_card: returns the id of the sealed card of type tool.result with the result of a call that has ended. Inserts the
--- card if the call has none. If another card of this type already answers the call, that card is not used, because
--- its content may differ from the ledger. Then the card with the result has no type: its content has the class of a result.
+-- result_card: returns the id of a sealed card with the result of a call that has ended. Inserts the card if the call has
+-- none. The card's type is tool.result. If another card of this type answers the call, the returned card has no type,
+-- and its content is a ToolResultContent.
 CREATE OR REPLACE FUNCTION cardbox.result_card(tenant text, call cardbox.calls) RETURNS text
 LANGUAGE plpgsql
 AS $$

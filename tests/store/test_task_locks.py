@@ -69,6 +69,63 @@ def test_a_claim_does_not_wait_for_a_task():
         assert other.run(claim()) == "z29 12"
 
 
+def test_a_task_that_stays_is_not_locked():
+    """A claim that finds the parent locked keeps no lock of the tasks until it commits."""
+    with tasks() as (_, one, other):
+        one.run("BEGIN")
+        one.run(lock("a"))
+        other.run("BEGIN")
+        assert other.run(claim()) == ""
+        one.run("SET lock_timeout = '200ms'")
+        for task in CHILDREN:
+            assert one.run(lock(task)) == task
+        one.run("COMMIT")
+        other.run("COMMIT")
+
+
+def test_few_parents_are_locked():
+    """A claim that finds the tasks themselves locked locks the parents of few of them."""
+    with tasks() as (dsn, one, other):
+        psql(dsn, """
+INSERT INTO cardbox.tasks (tenant_id, task_id, system_prompt, created_at, updated_at)
+SELECT 't', 'p' || n, '""', 1, 1 FROM generate_series(10, 29) AS n;
+UPDATE cardbox.tasks SET parent_task_id = 'p' || substr(task_id, 2) WHERE task_id LIKE 'z%'""")
+        one.run("BEGIN")
+        for task in CHILDREN:
+            one.run(lock(task))
+        other.run("BEGIN")
+        assert other.run(claim()) == ""
+        assert one.run("SELECT count(*) FROM (SELECT FROM cardbox.tasks WHERE task_id LIKE 'p%' "
+                       "FOR NO KEY UPDATE SKIP LOCKED) AS free") == "17"
+        one.run("COMMIT")
+        other.run("COMMIT")
+
+
+def rows_read(session):
+    """How many rows of tasks the session has read. The number starts again at any time, but not in a transaction."""
+    return int(session.run("SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tasks'"))
+
+
+def test_after_a_mass_failure():
+    """However many tasks are exhausted, each claim reads at most 1000 of them for each of its two rounds, and ends one."""
+    for count in (3000, 30_000):
+        dsn = Postgres.shared().database()
+        psql(dsn, f"""
+INSERT INTO cardbox.tasks (tenant_id, task_id, system_prompt, created_at, updated_at, wake_at, attempts)
+SELECT 't', 'z' || n, '""', 1, 1, now() - n * interval '1 second', {ATTEMPTS} FROM generate_series(1, {count}) AS n;
+ANALYZE cardbox.tasks""")
+        with connected(dsn, "postgres") as session:
+            read = []
+            for n in range(20):
+                session.run("BEGIN")
+                before = rows_read(session)
+                assert session.run(claim(limit=4)) == f"z{count - n} 12"
+                read.append(rows_read(session) - before)
+                session.run("COMMIT")
+        print(f"        {count} tasks: {min(read)} to {max(read)} rows for a claim")
+        assert max(read) <= 2500, (count, read)
+
+
 def test_a_claim_ends_one_task():
     """So others wait for the one and its parent at most, and not for long."""
     with tasks() as (dsn, one, other):
