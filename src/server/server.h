@@ -46,8 +46,10 @@ typedef struct server_state {
     size_t stats_count;
     struct job_pool *jobs[JOB_KINDS]; /* the helper threads */
     atomic_size_t accepting; /* number of the loop that accepts connections; see acceptor.h */
-    /* number of loops that had no idle connection to close for the client that is accepted next */
-    atomic_size_t loops_without_idle;
+    /* how often a loop had no connection to close for the client that is accepted next. While the
+     * number is below that of the loops, they close idle connections, then connections with partial
+     * headers. Used by the loop `accepting` alone */
+    atomic_size_t close_tries;
     /* memory of bodies, rows, answers and arenas, which --memory-max limits */
     memory_budget memory;
     atomic_size_t bodies;        /* bytes of large request bodies, which also count in `memory` */

@@ -137,6 +137,21 @@ def test_idle_ones_of_all_loops_give_way():
         check_answered(busy)
 
 
+def test_an_idle_one_of_any_loop_gives_way_first():
+    """Before those on which the headers of a request have arrived in part."""
+    for place in range(4):  # so the idle one is not in the accepting loop in each case
+        with small(2) as server:
+            partial = connect_all(server, place, HEALTH[:-2])
+            idle, = idle_clients(server, 1)
+            partial += connect_all(server, MOST - 1 - place, HEALTH[:-2])
+            assert server.get(CARD).status == 200
+            check_closed(idle.connection.sock)
+            assert not select.select(partial, [], [], 0)[0]
+            assert server.log().count(GAVE_WAY) == 1
+            for connection in partial:
+                connection.close()
+
+
 def test_silent_ones_give_way():
     with small() as server:
         for data in (b"", b"G", b"GET /nowhere HTTP/1.1\r\nHost: x\r\n"):

@@ -60,23 +60,26 @@ static void hand_over(acceptor *a, size_t next)
     loop_wake(a->server->loops[next]);
 }
 
-/* Finds a connection for a client that waits while all are in use. Each loop closes its longest
- * idle connection, so that a later call accepts the client. If no loop has one, returns true if a
- * reserved connection may be opened now. */
+/* Finds a connection for a client that waits while all are in use. Closes the longest idle
+ * connection of this loop, so that a later call accepts the client. If this loop has none, the next
+ * loop tries. If no loop has one, each loop tries to close one with partial headers. If no loop has
+ * one either, returns true if a reserved connection may be opened now. */
 static bool find_connection(acceptor *a, http *to, int64_t now_ms)
 {
     server_state *server = a->server;
     size_t loops = (size_t)server->set->loops;
-    bool closed = http_close_idle(to, false, now_ms);
-    size_t without_idle = closed ? 0 : atomic_load(&server->loops_without_idle) + 1;
-    atomic_store(&server->loops_without_idle, without_idle % loops);
+    size_t tries = atomic_load(&server->close_tries);
+    bool closed =
+        tries < loops ? http_close_idle(to, false, now_ms) : http_close_partial(to, false, now_ms);
+    tries = closed ? 0 : tries + 1;
+    atomic_store(&server->close_tries, tries % (2 * loops));
     if (closed)
         return false;
-    if (without_idle < loops)
+    if (tries < 2 * loops)
         hand_over(a, (a->number + 1) % loops);
     else if (has_reserved_connection(server))
         return true;
-    else if (!http_close_idle(to, true, now_ms))
+    else if (!http_close_idle(to, true, now_ms) && !http_close_partial(to, true, now_ms))
         pause_accepting(a, now_ms);
     return false;
 }
@@ -92,6 +95,8 @@ void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
             if (i > 0 || !find_connection(a, to, now_ms))
                 return;
             next = a->number;
+        } else {
+            atomic_store(&server->close_tries, 0);
         }
         if (next == a->number)
             failure = http_accept(to, a->fd);

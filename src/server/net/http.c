@@ -404,14 +404,23 @@ int64_t http_free_connections(const server_state *server)
     return server->set->connections_max - open;
 }
 
-bool http_close_idle(http *h, bool reserved, int64_t now_ms)
+static bool close_for_another(http *h, client *c, int64_t now_ms)
 {
-    client *c = clients_longest_idle(&h->clients, reserved);
     if (c == NULL)
         return false;
     client_shut_down(c, "another client needs the connection", now_ms);
     h->pending = true;
     return true;
+}
+
+bool http_close_idle(http *h, bool reserved, int64_t now_ms)
+{
+    return close_for_another(h, clients_longest_idle(&h->clients, reserved), now_ms);
+}
+
+bool http_close_partial(http *h, bool reserved, int64_t now_ms)
+{
+    return close_for_another(h, clients_longest_partial(&h->clients, reserved), now_ms);
 }
 
 int http_accept(http *h, int listen_fd)

@@ -39,10 +39,11 @@ int64_t http_next_ms(const http *h, int64_t now_ms);
  * ones that are not reserved. */
 int64_t http_free_connections(const server_state *server);
 
-/* Closes the connection that has been idle longest, of the reserved or of the other connections of
- * this loop, at the next http_run. If none is idle, closes one on which the headers of a request
- * have arrived in part. Returns false if there is none of both. */
+/* Closes the longest idle connection of this loop among those whose `reserved` has this value, at
+ * the next http_run. Returns false if there is none. http_close_partial does the same with the
+ * connections on which the headers of a request have arrived in part. */
 bool http_close_idle(http *h, bool reserved, int64_t now_ms);
+bool http_close_partial(http *h, bool reserved, int64_t now_ms);
 
 /* Accepts a connection, which is reserved if no other is free. Returns 0, also if the connection
  * was lost meanwhile, or else an errno of accept4(). EAGAIN: no connection is waiting. */

@@ -108,17 +108,24 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms)
 
 client *clients_longest_idle(const clients *all, bool reserved)
 {
-    client *c, *partial = NULL;
+    client *c;
     TAILQ_FOREACH_REVERSE(c, &all->list, client_list, of_loop)
     {
-        if (c->reserved != reserved)
-            continue;
-        if (c->state == CLIENT_IDLE && !has_unread(c))
+        if (c->reserved == reserved && c->state == CLIENT_IDLE && !has_unread(c))
             return c;
-        if (partial == NULL && has_partial_headers(c) && !has_unread(c))
-            partial = c;
     }
-    return partial;
+    return NULL;
+}
+
+client *clients_longest_partial(const clients *all, bool reserved)
+{
+    client *c;
+    TAILQ_FOREACH_REVERSE(c, &all->list, client_list, of_loop)
+    {
+        if (c->reserved == reserved && has_partial_headers(c) && !has_unread(c))
+            return c;
+    }
+    return NULL;
 }
 
 /* Notices that a client between two requests has begun to send or has closed its side. Does nothing

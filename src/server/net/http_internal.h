@@ -67,10 +67,11 @@ void client_shut_down(client *c, const char *reason, int64_t now_ms);
 /* True if the client has closed its side of the connection. */
 bool client_has_left(const client *c);
 
-/* Returns the client that has been idle longest, of those with this value of `reserved`. If none is
- * idle, returns a client whose headers have arrived in part; NULL: none. Clients with bytes that
- * were not read yet are left out. */
+/* Returns the client that has been idle longest, of those with this value of `reserved` whose bytes
+ * have all been read. Returns NULL if there is none. clients_longest_partial does the same with the
+ * clients whose headers have arrived in part. */
 client *clients_longest_idle(const clients *all, bool reserved);
+client *clients_longest_partial(const clients *all, bool reserved);
 
 /* Starts the periodic checks of idle clients again, because bytes or a connection have arrived. */
 void clients_check_idle(clients *all, int64_t now_ms);
