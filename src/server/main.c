@@ -175,7 +175,8 @@ static void print_what_is_missing(const process *p)
                                       [DATABASE_NOT_MIGRATED] = "is not migrated",
                                       [DATABASE_FORBIDDEN] = "may not be read by this role",
                                       [DATABASE_CHECK_FAILED] = "refuses the server's check",
-                                      [DATABASE_POOLED] = "is behind a pooler"};
+                                      [DATABASE_POOLED] =
+                                          "is reached through a pooler in transaction mode"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
         printf("the database %s: requests get 503 until it is usable; see the log\n", why);

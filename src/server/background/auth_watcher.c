@@ -209,7 +209,10 @@ static bool check_all(auth_watcher *w)
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
     atomic_store(&w->base.server->tokens_are_unreadable,
                  barred && !w->base.server->set->insecure_no_auth);
-    if (has_changed(&w->logged_failure, !worked) && !worked)
+    /* Behind a pooler, some polls fail and others work. */
+    bool is_series =
+        w->logged_failure && database_is_pooled(&w->base.server->database.primary, clock_ms());
+    if (has_changed(&w->logged_failure, !worked || is_series) && !worked)
         log_error("tokens_unknown", "reason=%s", log_quoted(slice_of(err.message)));
     check_cluster_identity(w, worked);
     if (answered)

@@ -56,9 +56,10 @@ static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
     size_t most = (size_t)p->server->set->transfers_max;
     if (running >= most)
         full = "too many exports and imports are running";
-    else if (own >= (size_t)p->server->set->project_transfers_max ||
-             (own > 0 && running + 1 == most))
+    else if (own >= (size_t)p->server->set->project_transfers_max)
         full = "too many exports and imports of this project are running";
+    else if (own > 0 && running + 1 == most)
+        full = "the last transfer is reserved for other projects (--transfers-max)";
     else
         snprintf(p->tenant[*slot], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
     pthread_mutex_unlock(&p->lock);

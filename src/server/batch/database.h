@@ -17,7 +17,8 @@ typedef enum database_state {
     DATABASE_NOT_MIGRATED, /* migrations or functions are missing, or a standby can't be used */
     DATABASE_FORBIDDEN,    /* the role lacks rights */
     DATABASE_CHECK_FAILED, /* the check failed with another error of PostgreSQL */
-    DATABASE_POOLED        /* sessions are shared by a pooler, without --no-prepared-statements */
+    DATABASE_POOLED        /* the database is reached through a pooler in transaction mode, without
+                              --no-prepared-statements */
 } database_state;
 
 /* time for which no connection is used after a sign of a pooler */
@@ -37,7 +38,7 @@ typedef struct database_side {
                                   loops end their pauses before further attempts to connect */
     atomic_int last_logged;    /* the database_state that was logged last */
     atomic_llong pooled_ms;    /* when a new session last had a prepared statement of another
-                                  connection, as behind a pooler in transaction mode; 0: never */
+                                  connection, as through a pooler in transaction mode; 0: never */
     /* only slots.c uses the members from here on, except `up_ms` and `last_lost_ms` */
     /* ranks below this number are those of the first connections of each group of each loop; 0 for
      * standbys */
@@ -69,7 +70,8 @@ bool database_open(database *d, const settings *set);
  * runs; then the process must end by _exit. */
 bool database_close(database *d);
 
-/* True if sessions are shared by a pooler, in which prepared statements do not work. */
+/* True if the database is reached through a pooler in transaction mode. Then prepared statements do
+ * not work. */
 static inline bool database_is_pooled(const database_side *d, int64_t now_ms)
 {
     int64_t pooled_ms = atomic_load(&d->pooled_ms);

@@ -84,9 +84,10 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
 
 static void set_pooled(db_conn *conn)
 {
-    set_incompatible(conn, DATABASE_POOLED,
-                     "new sessions have prepared statements of other connections: a pooler in "
-                     "transaction mode is in between");
+    set_incompatible(
+        conn, DATABASE_POOLED,
+        "a new session has a prepared statement of another connection: the database is "
+        "reached through a pooler in transaction mode");
 }
 
 /* Returns whether an error shows that a pooler shares sessions: a statement of this name can't
@@ -212,7 +213,7 @@ static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg)
 {
     if (note_pooler(conn, err))
-        return false; /* the next tick of each loop stops to use its connections */
+        return false; /* in its next tick, each loop stops using its connections */
     if (error_is_read_only(err->sqlstate))
         async_conn_drop(conn->async, "the database is read-only");
     if (!error_may_be_incompatible(err) || !db_conn_is_usable(conn) || conn->recheck_pending)
@@ -278,7 +279,7 @@ void db_conn_give_up(const db_conn *conn, int64_t now_ms)
         log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
         log_error("database_away", "reason=%s%s", why,
-                  strstr(reason, "startup parameter") == NULL
+                  !atomic_load(&side->refuses) || conn->owner->server->set->no_named_statements
                       ? ""
                       : " hint=\"start with --no-prepared-statements if a pooler refuses it\"");
 }

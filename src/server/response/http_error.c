@@ -251,7 +251,7 @@ bool http_error_send_incompatible(request *r, database_state cause)
                                    "see database_check_failed in the server's log for the reason"},
         [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
                                    "run cardbox migrate on the server's database"},
-        [DATABASE_POOLED] = {"a pooler in transaction mode is before the database",
+        [DATABASE_POOLED] = {"the database is reached through a pooler in transaction mode",
                              "start cardboxd with --no-prepared-statements"},
     };
     return http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s",
@@ -289,8 +289,12 @@ static const struct {
      "the database accepts no writes before it is vacuumed: its transaction ids run out"},
     {STATE_FILES, true, "the database can't read or write its files"},
     {"53", true, "the database lacks disk space, memory or connections"},
-    {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
-    {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
+    {"26000", true,
+     "a prepared statement is missing: is the database reached through a pooler in transaction "
+     "mode?"},
+    {"42P05", true,
+     "a prepared statement already exists: is the database reached through a pooler in transaction "
+     "mode?"},
     {"40", false, "other transactions repeatedly conflicted with the request"},
     {"55P03", false, "another transaction has locked what the request needs"},
     {"57P", false, "the database stops, starts or recovers"},
