@@ -385,9 +385,10 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries to a session, all or none. Each new entry becomes the head. Exceptions
- * are entries that no model sees: labels, metadata, settings and entries of unknown types. Such an
- * entry becomes the head only if its parent is the head, or if there is no head. An entry without
+ * Appends entries to a session, all or none. The head moves to the last new entry. Some
+ * entries move it only if their parent is the head or there is no head: those of the types
+ * label, session_info, metadata, custom, model_change, thinking_level_change and of unknown types.
+ * An entry without
  * an id gets an id, and the current time if it has no timestamp: a number of milliseconds in the
  * dialect plain, a text in pi. The parent of an entry without a parentId is the previous entry of
  * the call. If the first entry has no parentId, its parent is the head. An entry that is already

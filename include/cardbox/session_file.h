@@ -118,14 +118,16 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param session_id  the session; NULL: the id in the header of the file
  * @param force       true: also import if the session has the other dialect, or a header with
  * another id than the header of the file. Also import a file of another program, such as a
- * transcript of Claude Code or a rollout of codex
+ * transcript of Claude Code or a rollout of codex. A file whose first object has an unknown type
+ * and no id counts as a file of another program
+ * @param restore     true: if a session with this id was deleted, import a new session with this id
  * @param read        callback that reads the file
  * @param arg         passed to the callback
  * @param err         may be NULL
  * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID; CARDBOX_CONFLICT (the file is
  * of another session or dialect, or the session was deleted during the import); CARDBOX_GONE; and
- * the connection's. CARDBOX_GONE means that the session was deleted before: create it with the
- * option `restore`, and then import. If the file is of another program or can't be read, or no
+ * the connection's. CARDBOX_GONE means that the session was deleted before, and `restore` is
+ * false. If the file is of another program or can't be read, or no
  * session id is known, CARDBOX_INVALID is returned. If reading the file fails, earlier lines may
  * have been imported
  *
@@ -133,7 +135,7 @@ typedef struct cardbox_session_report cardbox_session_report;
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
     cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
-    bool force, cardbox_session_reader read, void *arg, cardbox_error *err);
+    bool force, bool restore, cardbox_session_reader read, void *arg, cardbox_error *err);
 
 /**
  * Imports a session file that is in memory.
@@ -143,6 +145,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
  * @param tenant      the tenant
  * @param session_id  the session; NULL: the id in the header of the file
  * @param force       as for cardbox_session_import
+ * @param restore     as for cardbox_session_import
  * @param bytes       the file
  * @param len         number of bytes
  * @param err         may be NULL
@@ -152,7 +155,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
-    bool force, const void *bytes, size_t len, cardbox_error *err);
+    bool force, bool restore, const void *bytes, size_t len, cardbox_error *err);
 
 /**
  * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, changed,

@@ -1,8 +1,9 @@
--- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions, and
--- the ids of sessions that were deleted long ago. The migration 0006_admin.sql explains why this is safe while other transactions write.
+-- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions, and the ids
+-- of sessions that were deleted long ago. The migration 0006_admin.sql explains why this is safe while other
+-- transactions write. The result has no number of removed ids of deleted sessions.
 --   retention  Seconds for which deleted cards and boxes, and the ids of deleted sessions, are kept.
 --   max_rows   Limit for the number of rows. The function counts cards, boxes, changes of boxes, segments, examined
---              orphans and entries, but not, for example, revisions of cards.
+--              orphans, entries and ids of deleted sessions, but not, for example, revisions of cards.
 CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,5 @@
--- gc_count: counts the rows and bytes that batches of gc_batch() would remove in all. It changes nothing.
+-- gc_count: counts the rows and bytes that batches of gc_batch() would remove in all. It changes nothing. Ids
+-- of deleted sessions are not counted.
 CREATE OR REPLACE FUNCTION cardbox.gc_count(retention bigint) RETURNS cardbox.gc_totals
 LANGUAGE sql STABLE
 AS $$

@@ -27,7 +27,7 @@ BEGIN
     END LOOP;
     IF s.created_at IS DISTINCT FROM coalesce(since, s.created_at)
        OR (since IS NOT NULL AND s.state IS DISTINCT FROM 'live') THEN
-        RAISE EXCEPTION 'session % was deleted while the file was imported: import it again',
+        RAISE EXCEPTION 'session % was deleted while the file was imported: import it again with restore',
             session USING ERRCODE = 'CB001';
     END IF;
     IF NOT (restores AND s.state = 'restoring') THEN

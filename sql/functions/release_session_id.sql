@@ -13,7 +13,8 @@ BEGIN
     SELECT s.state INTO old_state FROM cardbox.sessions s
      WHERE s.tenant_id = tenant AND s.session_id = session FOR UPDATE;
     IF old_state = 'deleted' THEN
-        PERFORM cardbox.require_live_session(session, NULL);
+        RAISE EXCEPTION 'lines of the deleted session % are still being removed: try again in a moment', session
+            USING ERRCODE = 'CB001';
     ELSIF old_state = 'gone' THEN
         DELETE FROM cardbox.sessions s WHERE s.tenant_id = tenant AND s.session_id = session;
     END IF;

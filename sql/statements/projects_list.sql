@@ -52,7 +52,7 @@ SELECT p.tenant_id,
        LATERAL (SELECT count(*) AS seen
                   FROM (SELECT FROM cardbox.sessions s
                          WHERE s.tenant_id = p.tenant_id AND s.state = 'live'
-                         ORDER BY s.session_id LIMIT $3::int8 + 1) AS x) AS sessions,
+                         ORDER BY s.created_at, s.session_id LIMIT $3::int8 + 1) AS x) AS sessions,
        LATERAL (SELECT count(*) AS seen
                   FROM (SELECT FROM cardbox.tasks t WHERE t.tenant_id = p.tenant_id
                          ORDER BY t.task_id LIMIT $3::int8 + 1) AS x) AS tasks

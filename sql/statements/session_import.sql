@@ -23,9 +23,11 @@
 -- $20 bool[]   whether the JSON has no id
 -- $21 int8     value of the column `made` for the previous batch; NULL: this is the first batch
 -- $22 int8     value of the column `diverged_at` for the previous batch
+-- $23 bool     whether the id may be that of a deleted session; false: not, or this is not the first batch
 SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
   FROM cardbox.import_lines(
-       $1::text, $2::text, $3::text, timestamptz 'epoch' + $21::int8 * interval '1 microsecond', $4::text,
+       $1::text, CASE WHEN $23::bool THEN cardbox.release_session_id($1::text, $2::text) ELSE $2::text END, $3::text,
+       timestamptz 'epoch' + $21::int8 * interval '1 microsecond', $4::text,
        $5::bool, $6::int8, $7::text[], $8::int4[], $9::text[], $10::int4[], $11::text[], $12::text[],
        $13::text[], $14::text[], $15::int8[], $16::json[], $17::json[], $18::bytea[], $19::bytea[],
        $20::bool[], $22::int8) AS a

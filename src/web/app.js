@@ -56,22 +56,30 @@ function remember(name) {
   localStorage.setItem(PROJECTS_KEY, JSON.stringify(names));
 }
 
-/** The field suggests the projects that were opened here, and those that the token may see. */
-async function suggestProjects() {
-  const names = new Set(remembered());
-  const show = () => fill($('projects'), [...names].map((one) => el('option', { value: one })));
-  show();
+/** Reads the projects that the token may see. If a page fails, the projects of the earlier pages are returned. */
+async function listProjects() {
+  const names = [];
   try {
     let cursor;
     do {
       const { data } = await projects(cursor);
-      for (const one of data.projects) names.add(one.project_id);
+      names.push(...data.projects.map((one) => one.project_id));
       cursor = data.next_cursor;
-    } while (cursor && names.size < SUGGESTED);
+    } while (cursor && names.length < SUGGESTED);
   } catch {
-    return; // a token that may not list them can name its own
+    listed.token = undefined; // the next focus tries again; a token that may not list projects can name its own
   }
-  show();
+  return names;
+}
+
+let listed = { token: undefined, names: undefined }; // the last token, and the promise of the projects that it may see
+
+/** The field suggests the projects that were opened here, and those that the token may see. */
+async function suggestProjects() {
+  const show = (names) => fill($('projects'), [...new Set(names)].map((one) => el('option', { value: one })));
+  if (listed.token !== token.get()) listed = { token: token.get(), names: listProjects() };
+  show(remembered());
+  show([...remembered(), ...await listed.names]);
 }
 
 // --- what is shown ---

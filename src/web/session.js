@@ -236,14 +236,14 @@ function stepThroughTurns(turns, current, here) {
   });
 }
 
-/** Leads to any part of a long session: to its oldest entries, to the entry with a number, and to the newest. */
-function pageControls({ entries }, here) {
+/** Leads to any part of a long session: to its oldest entries, to the line with a number, and to the newest. */
+function pageControls({ entries, header }, here) {
   if (entries <= LONG) return null;
   const at = (from) => ({ project: here.project, view: 'session', id: here.id, query: { from } });
   const field = el('input', {
-    type: 'number', min: 1, max: entries, name: 'entry', class: 'turn-number', 'aria-label': 'number of an entry', placeholder: 'No.',
+    type: 'number', min: 1, max: linesOf(entries, header), name: 'line', class: 'turn-number', 'aria-label': 'number of a line', placeholder: 'No.',
   });
-  const form = el('form', { class: 'turns', 'data-part': 'pages' }, el('span', { class: 'faint' }, 'Entry'), field, el('button', {}, 'Go'),
+  const form = el('form', { class: 'turns', 'data-part': 'pages' }, el('span', { class: 'faint' }, 'Line'), field, el('button', {}, 'Go'),
     el('a', { href: link(at(1)), 'data-do': 'oldest' }, 'Oldest'), el('a', { href: link(at()), 'data-do': 'newest' }, 'Newest'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -252,12 +252,18 @@ function pageControls({ entries }, here) {
   return form;
 }
 
-/** The line at which the part of a session begins that is shown first. `from`: the number of an entry; `sought`: the
- * entry that is looked for. A session's header is a line, too. */
+/** The number of lines that are an entry or the header of a session. */
+function linesOf(entries, header) {
+  return entries + (header === null ? 0 : 1);
+}
+
+/** The line, from 0, at which the part of a session begins that is shown first. `from`: the number of a line, from 1;
+ * `sought`: the entry that is looked for. */
 function firstLine({ entries, header }, from, sought) {
   if (sought) return Math.max(0, sought.line - BEFORE);
-  const before = from === undefined ? entries - (entries > LONG ? PAGE : entries) : Math.min(from, entries) - 1; // entries
-  return before >= 1 ? Math.trunc(before) + (header === null ? 0 : 1) : 0;
+  const lines = linesOf(entries, header);
+  if (from === undefined) return entries > LONG ? lines - PAGE : 0;
+  return Math.max(0, Math.trunc(Math.min(from, lines)) - 1) || 0;
 }
 
 /** Shows the entries of a session, at the one that is looked for, else at the newest one of a long session. */

@@ -122,8 +122,8 @@ def lines(*given):
     return b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in given)
 
 
-def load_session(dsn, name, data):
-    done = cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", name, "-", stdin=data, check=False,
+def load_session(dsn, name, data, *options):
+    done = cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", name, *options, "-", stdin=data, check=False,
                    binary=True)
     assert b"cardbox" not in done.stderr or done.returncode == 1, done.stderr
 
@@ -211,6 +211,23 @@ def test_a_session_that_has_gone_another_way():
     report, said = load(goal, export(dsn), check=False)
     assert report["session_entries"] == {"inserted": 0, "unchanged": 2, "repaired": 0, "refused": 2}, (report, said)
     assert session(goal, "s", "export") == here
+
+
+def test_a_deleted_session():
+    """It stays deleted, like a deleted card. A new session with its id takes the lines of the export."""
+    dsn = database()
+    load_session(dsn, "s", lines(*(entry(f"e{n}", f"e{n - 1}" if n else None) for n in range(40))))
+    before = export(dsn)
+    session(dsn, "s", "delete")
+    for _ in range(2):
+        report, said = load(dsn, before, check=False)
+        assert report["session_entries"]["refused"] == 40 and report["sessions"]["refused"] == 1, report
+        assert len(said) == 41 and all("session s was deleted" in line for line in said), said
+        assert not export(dsn)
+    load_session(dsn, "s", b"", "--restore")
+    report, said = load(dsn, before)
+    assert report["session_entries"]["inserted"] == 40 and report["sessions"]["repaired"] == 1, (report, said)
+    assert export(dsn) == before
 
 
 BAD_LINES = [

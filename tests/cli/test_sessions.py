@@ -652,6 +652,9 @@ def test_import_of_files_of_other_programs():
             assert cardbox("session", "export", name, env=env, check=False).returncode == 1
             imported(path, "--force", env=env, check=False)
             assert exported(name, env) == data
+    own = json.dumps({"id": "o", "type": "turn", "sessionId": "s"})
+    cardbox("session", "append", "--create", "plain", "own", env=env, stdin=own)
+    assert imported(write([exported("own", env)]), "--session", "moved", env=env)["entries"] == 1
     behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a rollout of codex"][0]])
     assert imported(behind_a_header, env=env)["not_in_context"] == 1
     own = [{"type": "user", "content": "hi", "uuid": "u", "sessionId": "s"}, *FOREIGN["a file of another program"][0]]
@@ -662,16 +665,19 @@ def test_restore():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "restored"}
     path = write([{"type": "session", "id": "s"}, b'{"id":"a","type":"label","targetId":"a"}\n'])
     entry = json.dumps({"type": "user", "content": "late"})
-    for words in (["append", "--create", "plain", "s"], ["import", path], ["import", "--session", "s", path]):
+    with open(path, encoding="utf-8") as file:
+        late_header = "no JSON\n" + file.read()
+    for words in (["append", "--create", "plain", "s"], ["import", path], ["import", "--session", "s", path], ["import"]):
         cardbox("session", "append", "--create", "plain", "s", "--restore", env=env, stdin=entry)
         cardbox("session", "delete", "s", env=env)
-        data = entry if words[0] == "append" else None
+        data = entry if words[0] == "append" else late_header if words == ["import"] else None
         done = cardbox("session", *words, env=env, check=False, stdin=data)
-        assert done.returncode == 1 and "session s was deleted: choose another id, or ask for restore" in done.stderr, done
+        assert done.returncode == 1 and "session s was deleted: use another id, or set restore" in done.stderr, done
         assert done.stderr.count("\n") == 1, done
-        cardbox("session", *words, "--restore", env=env, stdin=data)
-        assert objects("show", "s", env=env)[0]["entries"] == 1
-        cardbox("session", *words, "--restore", env=env, stdin=data)
+        for entries in (1, 2 if data == entry else 1):
+            done = cardbox("session", *words, "--restore", env=env, check=False, stdin=data)
+            assert done.returncode == (data == late_header), done  # its first line is reported
+            assert objects("show", "s", env=env)[0]["entries"] == entries
         cardbox("session", "delete", "s", env=env)
     assert cardbox("session", "append", "--restore", "s", env=env, check=False, stdin=entry).returncode == 2
 

@@ -109,6 +109,9 @@ def test_deleted_session():
     ask("DELETE", url("gone"))
     assert append("gone", USER, status=410)["detail"]["error_code"] == "gone"
     append("gone", USER, create={**PLAIN, "restore": False}, expected_version=1, status=404)
+    append("gone", {**USER, "parentId": "unknown"}, create={**PLAIN, "restore": True}, status=404)
+    append("gone", USER, create={**PLAIN, "restore": True}, expected_version=1, status=404)
+    assert append("gone", USER, status=410)["detail"]["error_code"] == "gone"
     assert append("gone", USER, create={**PLAIN, "restore": True})["version"] == 2
     assert append("gone", USER, create={**PLAIN, "restore": True})["entries"][0]["outcome"] == "unchanged"
     append("gone", USER, create={"restore": "yes"}, status=422)

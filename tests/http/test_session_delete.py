@@ -96,6 +96,8 @@ def test_its_id_again():
     bring("again", b'{"type":"session","id":"again","cwd":"/"}\n' + b'{"id":"l","type":"label","targetId":"l"}\n')
     assert delete("again")["entries"] == 1
     bring("again", chain(4, "something else"), 410)
+    bring("again", b'{"type":"summary","leafUuid":"u"}\n', 400, restore=True)
+    bring("again", chain(4, "something else"), 410)
     bring("again", chain(4, "something else"), restore=True)
     assert export("again") == chain(4, "something else")
     session = server().get(url("again")).json()
@@ -106,7 +108,7 @@ def refused(answer):
     """It would bring a deleted session back."""
     assert answer.status == 410, answer
     fault = answer.json()["detail"]
-    assert "was deleted: choose another id, or ask for restore" in fault["error_message"], fault
+    assert "was deleted: use another id, or set restore where a session is created" in fault["error_message"], fault
     return fault
 
 

@@ -122,7 +122,7 @@ def test_role_without_type():
         text = send("role", {"role": role, "content": "x"}).body.decode()
         assert f'use \\"type\\": \\"{kind}\\" instead of \\"role\\"' in text, text
         answer = send("role", {"type": role, "content": "x"})
-        assert answer.status == 422 and f'would be in no context: use \\"type\\": \\"{kind}\\"' in answer.body.decode(), answer
+        assert answer.status == 422 and f'did you mean \\"{kind}\\"?' in answer.body.decode(), answer
     said = send("role", {"role": "narrator", "content": "x"}).body.decode()
     assert "such as user, assistant, tool_result or system, not the role narrator" in said, said
     assert send("role", {"type": "narrator", "content": "x"}).json()["not_in_context"][0]["reason"] == "unknown_type"

@@ -229,7 +229,7 @@ def test_one_id_twice_in_one_append():
     for first, second in ((open_one, {"id": "g", "type": "assistant", "content": "b"}), (plain("g", None), plain("g", None, content="b")),
                           (open_one, {"id": "g", "parentId": None, "type": "user", "content": "a"})):
         said = append("twice", plain("x", None), first, second, status=422)["detail"]
-        assert "entries 1 and 2 have the id g, with other content" in said["error_message"], said
+        assert "entries[1] and entries[2] have the id \"g\" but different content" in said["error_message"], said
         assert [fault["loc"] for fault in said["faults"]] == [["body", "entries", 2]], said
     assert get(url("twice"))["entries"] == 0
     other = {**open_one, "id": "h"}

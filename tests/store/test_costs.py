@@ -213,7 +213,7 @@ def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, 
     def each(kind, value=None):
         return array(kind, [value] * len(ids))
     return ", ".join((f"{session}, 'plain', NULL, {restores}, {first}", *entries(ids=ids, parents=parents, refs=refs), each("bigint"),
-                      each("json"), contents(ids, parents), each("bytea"), each("bytea"), each("bool", False), "NULL, NULL"))
+                      each("json"), contents(ids, parents), each("bytea"), each("bytea"), each("bool", False), "NULL, NULL, false"))
 
 
 def leaves_much(case):

@@ -371,7 +371,7 @@ static cardbox_status import_session(cardbox_error *err)
         "\"targetId\":\"a\",\"label\":\"one\",\"parentId\":\"b\"}";
     cardbox_session_report *report = NULL;
     cardbox_status status = cardbox_session_import_bytes(&report, db, "nomem", "n-session", false,
-                                                         FILE, sizeof(FILE) - 1, err);
+                                                         false, FILE, sizeof(FILE) - 1, err);
     cardbox_session_report_free(report);
     return status;
 }

@@ -141,7 +141,7 @@ EXAMPLES = {
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
-        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL"
+        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL, true"
         for said, start, ids in (("NULL", 5, "e-5,y"), ("''", 3000, "x,y"))],
     "session_lines_export": [f"{TENANT}, NULL, NULL, 100", f"{SESSION}, 1500, 100", f"{TENANT}, 's-7', 20, 100"],
     "session_restore": [f"{SESSION}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL"],
@@ -251,7 +251,7 @@ SORTED_LIST = list_cards(tool_call_ids="'{call-7,call-8}'")
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {
     "search_find": "the newest documents, up to a limit",
-    "projects_list": "sessions that are being deleted",
+    "sessions_export": "the ids of deleted sessions, each once in an export",
     "session_context": "the way back to the last compaction, which is read anyway: an index would be written by imports",
 }
 
@@ -315,7 +315,7 @@ INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, dige
 SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1 FROM generate_series(1, 1000) AS n;
 INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at, deleted_at)
 SELECT 'tenant-' || n % 5, 'gone-' || n, CASE WHEN n % 5 = 0 THEN 'gone' ELSE 'deleted' END, 1, now(), now(), now()
-  FROM generate_series(1, 2000) AS n;
+  FROM generate_series(1, 5000) AS n;
 -- Every third box has a fork, with a tail of its own.
 INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
 SELECT b.tenant_id, overlay(b.chain_id::text PLACING '0001' FROM 20)::uuid, b.chain_id, 64, 1

@@ -34,8 +34,9 @@ static bool import(const char *id, slice bytes)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
 
-    assert_ok(cardbox_session_import_bytes(&report, db, T, id, true, bytes.ptr, bytes.len, &err),
-              &err);
+    assert_ok(
+        cardbox_session_import_bytes(&report, db, T, id, true, false, bytes.ptr, bytes.len, &err),
+        &err);
     bool changed = strstr(cardbox_session_report_json(report), "\"changed\":true") != NULL;
     cardbox_session_report_free(report);
     return changed;

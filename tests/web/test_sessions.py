@@ -100,7 +100,7 @@ def test_an_entry_of_a_long_session():
 
 
 def test_a_long_session_opens_at_its_end():
-    """From there, every entry can be reached: the oldest, the one with a number, and page by page."""
+    """From there, every entry can be reached: the oldest, the line with a number, and page by page."""
     ids = put_long_session()
     browser = visit("/ui/#/demo/session/long")
     browser.wait("return document.querySelectorAll('.entry').length === 500")
@@ -112,9 +112,9 @@ def test_a_long_session_opens_at_its_end():
     browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[0])
     assert entries_shown(browser) == ids[:500] and browser.texts("main .wide") == ["Later entries"]
     assert browser.run("return scrollY") == 0
-    browser.type("[name=entry]", "701" + ENTER)
-    browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[700])
-    assert entries_shown(browser) == ids[700:1200] and browser.texts("main .wide") == ["Earlier entries", "Later entries"]
+    browser.type("[name=line]", "701" + ENTER)  # the header is line 1
+    browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[699])
+    assert entries_shown(browser) == ids[699:1199] and browser.texts("main .wide") == ["Earlier entries", "Later entries"]
     browser.click("[data-do=newest]")
     browser.wait("return document.querySelector('.entry')?.dataset.entry === arguments[0]", ids[800])
     await_in_sight(browser, f".entry[data-entry='{ids[-1]}']")

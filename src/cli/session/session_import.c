@@ -169,18 +169,6 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-/* With --restore, creates the session if it does not exist or was deleted. */
-static cardbox_status restore(cli_call *call, const char *session)
-{
-    cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
-
-    any.dialect = CARDBOX_DIALECT_UNKNOWN;
-    any.restore = true;
-    return call->restore && session != NULL
-               ? cardbox_session_create(NULL, call->db, call->project, session, &any, &call->err)
-               : CARDBOX_OK;
-}
-
 static cli_exit import(cli_call *call, import_state *state)
 {
     cardbox_session_report *report = NULL;
@@ -190,12 +178,10 @@ static cli_exit import(cli_call *call, import_state *state)
     if (!call->force && !check_beginning(&begin, state))
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, call);
-    cardbox_status status = restore(call, session != NULL ? session : begin.id);
+    cardbox_status status =
+        cardbox_session_import(&report, call->db, call->project, session, call->force,
+                               call->restore, read_file, state, &call->err);
     cli_exit end;
-
-    if (status == CARDBOX_OK)
-        status = cardbox_session_import(&report, call->db, call->project, session, call->force,
-                                        read_file, state, &call->err);
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {

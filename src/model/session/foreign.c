@@ -1,6 +1,7 @@
 /*
  * foreign.c: recognises the first object of a file of another program by its members. An entry from
- * which a model would read something is never foreign, whatever its other members are.
+ * which a model would read something is never foreign. An entry of an unknown type with an
+ * id is never foreign either: an export of CardBox may begin with it.
  */
 #include "model/session/foreign.h"
 
@@ -34,6 +35,9 @@ const char *session_foreign_file(scan_value object, const session_entry *entry)
     scan_value found[FOREIGN_MEMBERS];
 
     if (entry != NULL && session_entry_not_in_context(entry) == NULL)
+        return NULL;
+    if (entry != NULL && entry->kind == SESSION_OTHER && !entry->id_is_made &&
+        scan_find(object, "type").kind == SCAN_STRING)
         return NULL;
     for (size_t i = 0; i < sizeof(FILES) / sizeof(FILES[0]); i++) {
         session_pick(object, FILES[i].members, found, FOREIGN_MEMBERS);

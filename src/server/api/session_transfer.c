@@ -96,16 +96,8 @@ typedef struct session_importing {
 static cardbox_status run_import(transfer *t)
 {
     session_importing *i = (session_importing *)t;
-    cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
-    cardbox_status status = CARDBOX_OK;
-    any.dialect = CARDBOX_DIALECT_UNKNOWN;
-    any.restore = true;
-    if (i->restore)
-        status = cardbox_session_create(NULL, t->db, t->tenant, i->session, &any, &t->err);
-    if (status != CARDBOX_OK)
-        return status;
-    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, incoming_read,
-                                  t->bounded_pipe, &t->err);
+    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, i->restore,
+                                  incoming_read, t->bounded_pipe, &t->err);
 }
 
 static void clear_import(transfer *t)

@@ -239,6 +239,14 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
     return kind == TRANSFER_BOX ? import_send_box_times(in->db, items, count, err) : CARDBOX_OK;
 }
 
+/* True if PostgreSQL rejects each row of the batch for the same reason: the rows are of one
+ * session, and the session was deleted here. */
+static bool is_deleted_session(transfer_kind kind, const cardbox_error *err)
+{
+    return (kind == TRANSFER_SESSION_ENTRY || kind == TRANSFER_SESSION) &&
+           err->status == CARDBOX_GONE;
+}
+
 /* Writes rows of one kind. If PostgreSQL rejects a batch, each half is sent by itself: about ten
  * rounds find one bad row among hundreds. Rows that were refused before are already reported. */
 static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
@@ -248,8 +256,9 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
     if (status == CARDBOX_OK || ends_import(err))
         return status;
     count = move_refused_behind(items, count);
-    if (count == 1) {
-        refuse(in, kind, items[0]->number, err->message);
+    if (count == 1 || is_deleted_session(kind, err)) {
+        for (size_t i = 0; i < count; i++)
+            refuse(in, kind, items[i]->number, err->message);
         return CARDBOX_OK;
     }
     status = write_items(in, kind, items, count / 2, err);

@@ -225,8 +225,8 @@ static cardbox_status find_same_id(const pending_line **earlier, session_batch *
     if (slice_equal((*earlier)->given, line->text))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID,
-                     "entries %u and %zu have the id %.*s, with other content", number - 1,
-                     batch->count, error_shown(id), id.ptr);
+                     "entries[%u] and entries[%zu] have the id \"%.*s\" but different content",
+                     number - 1, batch->count, error_shown(id), id.ptr);
 }
 
 /* Returns the type of plain for a role of an API of models, of another program or of pi; NULL: the
@@ -294,8 +294,7 @@ static cardbox_status check_names(scan_value entry, cardbox_error *err)
         return needs_type(type.len == 0 ? role : SLICE(""), err);
     const char *meant = session_kind_named(type) == SESSION_OTHER ? type_for_role(type) : NULL;
     if (meant != NULL)
-        return error_set(err, CARDBOX_INVALID,
-                         "an entry of the type %.*s would be in no context: use \"type\": \"%s\"",
+        return error_set(err, CARDBOX_INVALID, "unknown type \"%.*s\": did you mean \"%s\"?",
                          error_shown(type), type.ptr, meant);
     return CARDBOX_OK;
 }

@@ -269,4 +269,5 @@ void session_import_params(params *p, const session_batch *batch)
     put_columns(p, batch);
     params_int8_or_null(p, batch->created != 0, batch->created);
     params_int8_or_null(p, batch->diverged_at >= 0, batch->diverged_at);
+    params_bool(p, batch->releases_id && batch->created == 0);
 }

@@ -304,7 +304,8 @@ static cardbox_status finish_import(importer *in)
     }
     if (status == CARDBOX_NOT_FOUND)
         status = error_set(in->err, CARDBOX_CONFLICT,
-                           "session %s was deleted while the file was imported: import it again",
+                           "session %s was deleted while the file was imported: import it again "
+                           "with restore",
                            in->session);
     return status;
 }
@@ -385,7 +386,7 @@ static cardbox_status import_file(importer *in)
 }
 
 cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
-                                      const char *session_id, bool force,
+                                      const char *session_id, bool force, bool restore,
                                       cardbox_session_reader read, void *arg, cardbox_error *err)
 {
     importer in = {.db = db,
@@ -409,6 +410,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     if (!session_batch_init(&in.batch, slice_of(tenant), slice_of(session_id)))
         status = error_nomem(err);
     in.batch.import = true;
+    in.batch.releases_id = restore;
     in.batch.file_id = force ? (slice){NULL, 0} : SLICE("");
     if (status == CARDBOX_OK)
         status = import_file(&in);
@@ -436,11 +438,13 @@ static ptrdiff_t read_slice(void *arg, char *buffer, size_t size)
 
 cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbox *db,
                                             const char *tenant, const char *session_id, bool force,
-                                            const void *bytes, size_t len, cardbox_error *err)
+                                            bool restore, const void *bytes, size_t len,
+                                            cardbox_error *err)
 {
     slice rest = {len > 0 ? bytes : "", len};
 
     if (rest.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "bytes must not be NULL");
-    return cardbox_session_import(out, db, tenant, session_id, force, read_slice, &rest, err);
+    return cardbox_session_import(out, db, tenant, session_id, force, restore, read_slice, &rest,
+                                  err);
 }

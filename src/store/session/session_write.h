@@ -84,10 +84,11 @@ typedef struct pending_line {
 
 typedef struct session_batch {
     slice tenant, session;
-    bool import;   /* true: lines of a file; false: entries of an append */
-    bool restores; /* true: a part of a project's import: the session is invisible until it is
-                      complete */
-    int dialect;   /* a session_dialect; negative: not known */
+    bool import;      /* true: lines of a file; false: entries of an append */
+    bool restores;    /* true: a part of a project's import: the session is invisible until it is
+                         complete */
+    bool releases_id; /* imports: the id may be that of a deleted session */
+    int dialect;      /* a session_dialect; negative: not known */
     int64_t expected_version;     /* 0: any */
     slice key;                    /* ptr NULL: none */
     const session_create *create; /* appends: creates the session if it does not exist; NULL: the

@@ -1,15 +1,16 @@
--- create_and_append: appends entries to a session, and creates the session if it does not exist. If the append to a new
--- session fails, no session is created. The parameters, except the two below, and the outcomes are those of
+-- append_or_create: appends entries to a session, and creates the session if it does not exist. If the append to a new
+-- session fails, no session is created. The parameters, except the three below, and the outcomes are those of
 -- append_entries(). If the session does not exist after the call, the version is 0 or NULL.
 --   new_dialect  Dialect of the new session, or NULL. If the session exists and has another dialect, the outcome is
 --                other_dialect.
 --   new_header   Header of the new session, or NULL.
+--   restores     Whether the id may be that of a deleted session. If the append fails, the deleted session keeps its id.
 --
 -- With an expected version, no session is created: the outcome is not_found.
-CREATE OR REPLACE FUNCTION cardbox.create_and_append(
+CREATE OR REPLACE FUNCTION cardbox.append_or_create(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
-    targets text[], labels json[], contents json[], times bigint[], new_dialect text, new_header json,
+    targets text[], labels json[], contents json[], times bigint[], new_dialect text, new_header json, restores boolean,
     OUT outcome text, OUT version bigint, OUT outcomes text[], OUT lines bigint[])
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -35,6 +36,9 @@ BEGIN
         RETURN;
     END IF;
     BEGIN
+        IF restores THEN
+            PERFORM cardbox.release_session_id(tenant, session);
+        END IF;
         SELECT c.outcome, c.version INTO created, version
           FROM cardbox.create_session(tenant, session, new_dialect, new_header, NULL, true) AS c;
         IF created = 'other_dialect' THEN -- another transaction has created it meanwhile
@@ -52,5 +56,5 @@ BEGIN
     END;
 END
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.create_and_append TO cardbox_worker;
-ALTER FUNCTION cardbox.create_and_append OWNER TO cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.append_or_create TO cardbox_worker;
+ALTER FUNCTION cardbox.append_or_create OWNER TO cardbox_writer;
