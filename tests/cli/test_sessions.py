@@ -568,7 +568,7 @@ def test_import():
     assert imported(write(PLAIN), "--session", "p", env=env)["appended"] == 6
     assert imported(write([*PLAIN, entry("u9", "u3", content="x")]), "--session", "p", env=env)["appended"] == 1
     done = cardbox("session", "import", stdin=json.dumps(PLAIN[0]), env=env, check=False)
-    assert done.returncode == 1 and "give --session ID" in done.stderr, done
+    assert done.returncode == 1 and "give the id of a session" in done.stderr, done
     assert cardbox("session", "import", "/nowhere", env=env, check=False).returncode == 1
     said = cardbox("session", "import", "--session", "none", stdin="", env=env).stdout
     assert said.startswith("session none: the file is empty\n")
@@ -647,7 +647,7 @@ def test_import_of_files_of_other_programs():
                 data = file.read()
             for done in (cardbox("session", "import", path, env=env, check=False),
                          cardbox("session", "import", env=env, check=False, stdin=data.decode())):
-                assert done.returncode == 1 and f"is no session: it looks like {what}; nothing is imported, --force" in done.stderr, done
+                assert done.returncode == 1 and f"is no session: from line" in done.stderr and f"it looks like {what}; with force" in done.stderr, done
                 assert not done.stdout and done.stderr.count("\n") == 1, done
             assert cardbox("session", "export", name, env=env, check=False).returncode == 1
             imported(path, "--force", env=env, check=False)

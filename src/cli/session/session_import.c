@@ -5,7 +5,6 @@
 #include <errno.h>
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
-#include "model/session/foreign.h"
 
 /* Bytes at the beginning of a file in which a header or an entry is searched. */
 #define BEGINNING_BYTES 65536
@@ -51,8 +50,7 @@ typedef struct beginning {
     bool is_project; /* true: an object has a string "kind", as rows of `cardbox export` have */
     bool has_object; /* true: an object was found that is not a header */
     uint64_t bad; /* number of the first line that is no header, no entry and not blank; 0: none */
-    const char *reason;  /* why the line `bad` is bad */
-    const char *foreign; /* see session_foreign_file; NULL: the file may be a session */
+    const char *reason; /* why the line `bad` is bad */
 } beginning;
 
 static void check_line(beginning *begin, session_line *line, arena *memory)
@@ -67,8 +65,6 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
             begin->id = arena_copy(memory, header.id);
     } else if (line->kind == SESSION_LINE_ENTRY) {
         begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason);
-        if (begin->foreign == NULL && begin->id == NULL)
-            begin->foreign = session_foreign_file(line->value, begin->is_session ? &entry : NULL);
         begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
         begin->has_object = true;
     } else if (line->kind == SESSION_LINE_BAD) {
@@ -95,15 +91,10 @@ static void read_beginning(beginning *begin, import_state *state)
     cli_check_memory(!state->memory.failed);
 }
 
-/* Prints an error and returns false if the beginning of the file is of another program, or has
- * text, but no header and no entry. */
+/* Prints an error and returns false if the beginning of the file has text, but no header and no
+ * entry. The SDK rejects files of other programs. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
-    if (begin->foreign != NULL && !begin->is_project)
-        return cli_error_and(false,
-                             "%s is no session: it looks like %s; nothing is imported, --force "
-                             "stores the lines anyway",
-                             state->from.name, begin->foreign);
     if (begin->is_session || begin->bad == 0)
         return true;
     cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
@@ -190,12 +181,9 @@ static cli_exit import(cli_call *call, import_state *state)
         cli_error("cannot read %s: %s; earlier lines may be imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
-    } else if (session == NULL && status == CARDBOX_INVALID) {
-        cli_error("%s; give --session ID", call->err.message);
-        end = CLI_FAILED;
     } else {
         end = cli_failed(call);
-        if (status != CARDBOX_CONFLICT && status != CARDBOX_GONE)
+        if (status != CARDBOX_CONFLICT && status != CARDBOX_GONE && status != CARDBOX_INVALID)
             cli_note("repeat the import: lines that are stored do not change");
     }
     cardbox_session_report_free(report);

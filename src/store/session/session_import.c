@@ -65,7 +65,7 @@ static cardbox_status send_batch(importer *in)
 
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
-                         "the file has no header with an id, and no session id was given");
+                         "the file has no header with an id: give the id of a session");
     in->batch.session = slice_of(in->session);
     session_import_params(&p, &in->batch);
     cardbox_status status =
