@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import cardbox, database, psql
+from cardbox_test import await_, cardbox, database, psql
 
 COUNTED = ("cards", "boxes", "session_entries", "sessions", "tasks", "messages", "calls")
 
@@ -219,10 +219,16 @@ def test_a_deleted_session():
     load_session(dsn, "s", lines(*(entry(f"e{n}", f"e{n - 1}" if n else None) for n in range(40))))
     before = export(dsn)
     session(dsn, "s", "delete")
+
+    def failed():
+        return int(psql(dsn, "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()"))
     for _ in range(2):
+        earlier = failed()
         report, said = load(dsn, before, check=False)
         assert report["session_entries"]["refused"] == 40 and report["sessions"]["refused"] == 1, report
         assert len(said) == 41 and all("session s was deleted" in line for line in said), said
+        await_(lambda: failed() > earlier)
+        assert failed() - earlier < 10, "one statement fails for all lines of the session"
         assert not export(dsn)
     load_session(dsn, "s", b"", "--restore")
     report, said = load(dsn, before)
