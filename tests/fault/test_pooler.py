@@ -21,8 +21,18 @@ def set_pooler(postgres, name, value):
         ini.write(f"{name} = {value}\n")
     with open(os.path.join(folder, "pid"), encoding="ascii") as pid:
         os.kill(int(pid.read()), signal.SIGHUP)
-    show = ["psql", "-XqAt", "-h", folder, "-p", "5432", "-U", "postgres", "pgbouncer", "-c", "SHOW CONFIG"]
-    await_(lambda: f"{name}|{value}" in subprocess.run(show, check=True, capture_output=True, text=True).stdout)
+    await_(lambda: f"{name}|{value}" in shown(postgres, "CONFIG"))
+
+
+def shown(postgres, what):
+    folder = os.path.join(postgres.directory, "pooler")
+    command = ["psql", "-XqAt", "-h", folder, "-p", "5432", "-U", "postgres", "pgbouncer", "-c", f"SHOW {what}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def queries(postgres):
+    """How many queries all databases of the pooler have had."""
+    return sum(int(line.split("|")[2]) for line in shown(postgres, "STATS_TOTALS").splitlines())
 
 
 @cardbox_test.once
@@ -61,6 +71,10 @@ def test_a_pooler_that_ignores_the_settings():
         assert server.get("/readyz").status == 503
     lines = [line for line in server.log().splitlines() if "event=database_pooled" in line]
     assert len(lines) == 1 and OPTION in lines[0], server.log()
+    # Meanwhile some polls of the auth watcher fail.
+    before, polls = server.log().count("event=tokens_unknown"), queries(postgres)
+    await_(lambda: queries(postgres) >= polls + 60)
+    assert server.log().count("event=tokens_unknown") <= before + 1, server.log()
     server.stop()
 
 

@@ -460,6 +460,7 @@ def test_last_place_is_for_a_project_without_one():
             connection.recv(10)
         answer = export("large", on=fair)
         assert answer.status == 503 and answer.header("Retry-After"), answer
+        assert "reserved for other projects" in answer.json()["detail"]["error_message"], answer
         assert export("small", on=fair).body.count(b"\n") == 1
         assert load("small", lines_of([card(2, content=1)]), on=fair).status == 200
     fair.stop()
