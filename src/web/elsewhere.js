@@ -27,7 +27,10 @@ const NAMES = new Set(['name', 'tool_name', 'toolName']);
 const RUN = /[\p{L}\p{N}\p{M}_\-.:/\\@'\u00ad\u200c\u200d\u2010\u2011\u2019]+/gu;
 const EDGES = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}]+$/gu;
 const CJK = new RegExp(`(?:(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Bopo}\\p{sc=Yiii}\\p{sc=Tang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]){1,${LONGEST_CJK}}`, 'u');
-const DATA = /^(?:data:[^,]{0,250},)?[A-Za-z0-9+/=_-]{257,}$/;
+// A repetition with a count in the pattern would be an error in browsers if it matches millions of characters.
+const DATA = /^(?:data:[^,]{0,250},)?[A-Za-z0-9+/=_-]+$/;
+const DATA_LEAST = 257; // characters
+const isData = (text) => text.length >= DATA_LEAST && DATA.test(text);
 const SENTENCE = /^.*?(?:[.!?…](?=\s)|[。！？]|\n)/su;
 
 // A number that JavaScript would change is an object of json.js.
@@ -51,7 +54,7 @@ function collect(value, found, name = '', depth = 0) {
     const inner = name === 'arguments' ? parsed(value) : value;
     if (typeof inner !== 'string') return collect(inner, found, '', depth + 1);
     found.size += value.length;
-    if (/\p{L}/u.test(value) && !DATA.test(value)) found.strings.push({ text: value, isName: NAMES.has(name) });
+    if (/\p{L}/u.test(value) && !isData(value)) found.strings.push({ text: value, isName: NAMES.has(name) });
   } else if (Array.isArray(value)) {
     for (const one of value) collect(one, found, '', depth + 1);
   } else if (isNumber(value)) {

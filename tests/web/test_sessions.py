@@ -363,6 +363,17 @@ def test_folding_branches():
     no_complaints(browser)
 
 
+def test_context_with_a_large_image():
+    """The largest that a model's API takes."""
+    image = {"type": "image", "data": "A" * (7 << 20), "mimeType": "image/png"}
+    answer = server().post("/projects/demo/sessions/image/entries", {"create": {"dialect": "plain"}, "entries": [
+        {"type": "user", "id": "shot", "content": [{"type": "text", "text": "What is this?"}, image]}]})
+    assert answer.status == 200, answer
+    browser = visit("/ui/#/demo/session-context/image")
+    browser.await_text("An image.")
+    no_complaints(browser)
+
+
 def test_forking_a_session():
     """From an entry in the middle, by keyboard; and what refuses it is said."""
     put_session()
