@@ -19,7 +19,7 @@ static void check_type(const store_rows *rows, int column, params_type type)
 {
     params_type found = (params_type)PQftype(rows, column);
     bool fits = type == PARAMS_TEXT ? found == PARAMS_TEXT || found == PARAMS_JSON ||
-                                          found == PARAMS_BYTEA || found == TYPE_NAME
+                                          found == PARAMS_BYTEA || (int)found == TYPE_NAME
                                     : found == type;
     bool made_by_a_test = found == 0 && column < PQnfields(rows);
     if (!fits && !made_by_a_test)

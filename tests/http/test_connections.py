@@ -164,6 +164,26 @@ def test_silent_ones_give_way():
             await_(lambda: server.metric("cardbox_client_connections") == 1)
 
 
+def with_missing_body(path, *headers):
+    """A request of whose body only the first byte is sent."""
+    lines = [path, "Host: x", "Content-Type: application/json", "Content-Length: 5000", *headers]
+    return ("\r\n".join(lines) + "\r\n\r\n{").encode()
+
+
+def test_bodies_that_nobody_needs_give_way():
+    """Of requests that are rejected, or that have no body."""
+    for data in (with_missing_body("POST /nowhere HTTP/1.1"), with_missing_body("GET /openapi.json HTTP/1.1"),
+                 with_missing_body("POST /projects/p/cards HTTP/1.1", "Origin: http://other.test")):
+        with small() as server:
+            connections = connect_all(server, MOST, data)
+            await_(lambda: server.metric("cardbox_client_connections") >= 1)
+            for _ in range(3):
+                assert server.get(CARD).status == 200
+            check_closed(connections[0])
+            for connection in connections:
+                connection.close()
+
+
 def check_probes(server):
     for path in ("/healthz", "/health", "/readyz"):
         answer = server.get(path)
@@ -185,6 +205,9 @@ def test_probes_find_a_connection():
                     assert answer.header("Retry-After") and answer.header("Connection") == "close", answer
                 silent = connect_all(server, 2 * RESERVED)
                 check_probes(server)
+                unsent = connect_all(server, 2 * RESERVED, with_missing_body("GET /healthz HTTP/1.1"))
+                check_probes(server)
+                silent += unsent
                 for connection in silent:
                     connection.close()
                 assert not select.select(busy, [], [], 0)[0]

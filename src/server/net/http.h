@@ -41,7 +41,7 @@ int64_t http_free_connections(const server_state *server);
 
 /* Closes the longest idle connection of this loop among those whose `reserved` has this value, at
  * the next http_run. Returns false if there is none. http_close_partial does the same with the
- * connections on which the headers of a request have arrived in part. */
+ * connections that have sent incomplete headers, or a request whose missing body is not needed. */
 bool http_close_idle(http *h, bool reserved, int64_t now_ms);
 bool http_close_partial(http *h, bool reserved, int64_t now_ms);
 

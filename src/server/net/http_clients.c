@@ -32,9 +32,19 @@ static bool must_send(const client *c)
     return c->state == CLIENT_SENDING || (c->state == CLIENT_IDLE && c->fresh);
 }
 
-static bool has_partial_headers(const client *c)
+/* True if a part of a request has arrived, and a client without a token may have sent it: its
+ * headers are incomplete, or only the body is missing, which nobody needs, because the request is
+ * rejected or its route has no body. */
+static bool has_partial_request(const client *c)
 {
-    return c->state == CLIENT_SENDING && (c->exchange == NULL || !c->exchange->begun);
+    const exchange *x = c->exchange;
+    if (c->state != CLIENT_SENDING)
+        return false;
+    if (x == NULL || !x->begun)
+        return true;
+    const request *r = &x->request;
+    return (r->headers.chunked || x->received < r->headers.length) &&
+           (r->state == REQUEST_ANSWERED || r->match.route->body == ROUTE_NO_BODY);
 }
 
 client *client_open(clients *all, int fd)
@@ -122,7 +132,7 @@ client *clients_longest_partial(const clients *all, bool reserved)
     client *c;
     TAILQ_FOREACH_REVERSE(c, &all->list, client_list, of_loop)
     {
-        if (c->reserved == reserved && has_partial_headers(c) && !has_unread(c))
+        if (c->reserved == reserved && has_partial_request(c) && !has_unread(c))
             return c;
     }
     return NULL;

@@ -69,7 +69,7 @@ bool client_has_left(const client *c);
 
 /* Returns the client that has been idle longest, of those with this value of `reserved` whose bytes
  * have all been read. Returns NULL if there is none. clients_longest_partial does the same with the
- * clients whose headers have arrived in part. */
+ * clients that have sent incomplete headers, or a request whose missing body is not needed. */
 client *clients_longest_idle(const clients *all, bool reserved);
 client *clients_longest_partial(const clients *all, bool reserved);
 

@@ -94,11 +94,12 @@ static bool is_probe(const request *r)
            slice_equal(path, SLICE("/readyz"));
 }
 
-/* A reserved connection serves one request, which must be a health check. */
+/* A reserved connection serves one request, which must be a health check without a body. */
 static bool check_reserved(request *r, const client *c)
 {
     r->answer.close = r->answer.close || c->reserved;
-    if (!c->reserved || is_probe(r))
+    bool has_body = r->headers.chunked || r->headers.length > 0;
+    if (!c->reserved || (is_probe(r) && !has_body))
         return true;
     return http_error_send(r, HTTP_ERROR_CONNECTIONS_FULL, "retry later",
                            "other clients use all connections (see --connections-max)");
