@@ -62,8 +62,8 @@ static void hand_over(acceptor *a, size_t next)
 
 /* Finds a connection for a client that waits while all are in use. Closes the longest idle
  * connection of this loop, so that a later call accepts the client. If this loop has none, the next
- * loop tries. If no loop has one, each loop tries to close one with a partial request. If no loop has
- * one either, returns true if a reserved connection may be opened now. */
+ * loop tries. If no loop has one, each loop tries to close one with a partial request. If no loop
+ * has one either, returns true if a reserved connection may be opened now. */
 static bool find_connection(acceptor *a, http *to, int64_t now_ms)
 {
     server_state *server = a->server;

@@ -32,9 +32,9 @@ static bool must_send(const client *c)
     return c->state == CLIENT_SENDING || (c->state == CLIENT_IDLE && c->fresh);
 }
 
-/* True if a part of a request has arrived, and a client without a token may have sent it: its
- * headers are incomplete, or only the body is missing, which nobody needs, because the request is
- * rejected or its route has no body. */
+/* True if the headers of a request have arrived in part. Also true if a part of a body is missing
+ * that is not needed, because the request is rejected or its route has no body. Clients without a
+ * token can send such requests. */
 static bool has_partial_request(const client *c)
 {
     const exchange *x = c->exchange;
