@@ -92,7 +92,7 @@ has_version() { [ "$(dpkg-query -W -f '${Version}' cardbox)" = "$1" ]; }
 same_version() { [[ $(cardboxd --version) == *"$version"* ]]; }
 
 check "the programs have the version $version" same_version
-check "the units start what is there" units_name_programs
+check "the units start installed programs" units_name_programs
 check "the manuals are there" has_manuals
 check "the database and roles.sh" create_database
 check "the unit's variables, from the example" configure

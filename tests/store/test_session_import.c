@@ -332,16 +332,16 @@ typedef struct meanwhile {
 static ptrdiff_t give_meanwhile(void *arg, char *to, size_t room)
 {
     meanwhile *reader = arg;
-    cardbox_session_options anew = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_session_options again = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     if (reader->from.rest.len <= reader->left) {
         reader->left = 0;
         if (reader->deletes)
             assert_ok(cardbox_session_delete(db, T, reader->id, &err), &err);
-        anew.restore = true;
+        again.restore = true;
         if (reader->deletes && reader->file.ptr != NULL)
-            assert_ok(cardbox_session_create(NULL, db, T, reader->id, &anew, &err), &err);
+            assert_ok(cardbox_session_create(NULL, db, T, reader->id, &again, &err), &err);
         if (reader->file.ptr != NULL)
             cardbox_session_report_free(import(reader->id, reader->file, 100));
         reader->file.ptr = NULL;

@@ -36,7 +36,7 @@ static void import(const char *id)
 
 typedef struct away {
     const char *session;
-    bool is_made_anew;
+    bool is_made_again;
 } away;
 
 /* Deletes the session that is exported, and may make another in its place. */
@@ -48,10 +48,10 @@ static bool take_away(void *arg, const char *bytes, size_t len)
     (void)bytes;
     (void)len;
     cardbox_session_delete(db, T, of->session, &err);
-    cardbox_session_options anew = CARDBOX_SESSION_OPTIONS_INIT;
-    anew.restore = true;
-    if (of->is_made_anew)
-        assert_ok(cardbox_session_create(NULL, db, T, of->session, &anew, &err), &err);
+    cardbox_session_options again = CARDBOX_SESSION_OPTIONS_INIT;
+    again.restore = true;
+    if (of->is_made_again)
+        assert_ok(cardbox_session_create(NULL, db, T, of->session, &again, &err), &err);
     return true;
 }
 

@@ -11,8 +11,8 @@
 
 enum { MOST_MS = 75000, STEP_MS = 250, HOUR_MS = 3600 * 1000 };
 
-/* Returns when a client is disconnected that reads so many bytes in each step while the server
- * waits for it; HOUR_MS: not within an hour. */
+/* The client reads bytes_a_step in each step while the server waits for it. Returns the time at
+ * which the client is disconnected; HOUR_MS: not within an hour. */
 static int64_t ends_at(uint64_t bytes_a_step)
 {
     int64_t left_ms = MOST_MS;
