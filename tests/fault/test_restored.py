@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
+import libpq
 from cardbox_test import Postgres, Server, await_, url
 
 
@@ -38,7 +38,7 @@ def says(postgres, dsn):
     """What the card says now, though not to the server. None: PostgreSQL is not there."""
     try:
         return json.loads(postgres.psql(dsn, "SELECT content FROM cardbox.cards WHERE card_id = 'card'"))
-    except subprocess.CalledProcessError:
+    except libpq.Error:
         return None
 
 

@@ -38,6 +38,8 @@ import time
 import traceback
 import urllib.parse
 
+import libpq
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
 CARDBOXD = os.path.join(BUILD, "bin", "cardboxd")
@@ -80,7 +82,7 @@ def await_(condition, describe=lambda: "", seconds=WAIT_S):
     while not (met := condition()):
         answered = time.monotonic()
         assert answered < deadline, f"it did not come within {seconds} s: {describe()}"
-        time.sleep(max(0.02, answered - asked))  # what is asked about has half of the time
+        time.sleep(max(0.05, 2 * (answered - asked)))  # what is asked about has most of the time
         asked = time.monotonic()
     return met
 
@@ -215,9 +217,8 @@ class Postgres:
         return self.databases[-1]
 
     def psql(self, dsn, sql):
-        """Runs SQL as superuser in the DSN's database; returns unaligned rows."""
-        command = ["psql", as_role(dsn, "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        """Runs SQL as superuser in the DSN's database; returns unaligned rows, as psql -At -c prints them."""
+        return libpq.run(as_role(dsn, "postgres"), sql)
 
     def backends(self, dsn):
         """Process ids of the sessions in the DSN's database, other than the one that asks."""
