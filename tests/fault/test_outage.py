@@ -194,21 +194,24 @@ def test_backends_terminated():
         check_served(load, start)
 
 
+def postmaster(postgres):
+    """Its process id. While it is stopped too, no new backend can answer."""
+    with open(os.path.join(postgres.directory, "data", "postmaster.pid"), encoding="ascii") as pid:
+        return int(pid.readline())
+
+
 def test_stuck_backends():
     """A database that hangs: an answer after the deadline, and service again when it goes on."""
     with setting() as (postgres, dsn, server), Load(server) as load:
         start = time.monotonic()
         check_served(load, start)
-        pids = postgres.backends(dsn)
-        assert pids
+        pids = [postmaster(postgres), *postgres.backends(dsn)]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:
-            for _ in range(2):
-                load.await_answers()
-            stuck = load.between(start, time.monotonic())
-            check_refused(stuck, (200, 503, 504))
-            assert {503, 504} & {status for _, _, status, _ in stuck}, summary(stuck)
+            stuck = load.await_answers()
+            load.await_answers()
+            check_refused(load.between(stuck, time.monotonic()), (503, 504))
             assert server.get("/healthz", timeout=ANSWER_S).status == 200
         finally:
             for pid in pids:
