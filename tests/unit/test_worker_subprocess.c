@@ -40,6 +40,26 @@ static subprocess_result run(buf *output, const char *script, slice input, long 
 
 #define RUN(output, script) run((output), (script), SLICE(""), PATIENCE_MS, NULL)
 
+/* True if a script was ended before it could say its process id. Then the caller gives it
+ * twice the time. */
+static bool was_too_short(const buf *output, long *time_ms)
+{
+    *time_ms *= 2;
+    return output->failure == BUF_FINE && output->len == 0 && *time_ms < 4 * (long)PATIENCE_MS;
+}
+
+/* Runs a script that says its process id and does not end, until its time is over. */
+static subprocess_result run_too_long(buf *output, const char *script)
+{
+    subprocess_result result;
+    long time_ms = 1000;
+
+    do
+        result = run(output, script, SLICE(""), time_ms, NULL);
+    while (was_too_short(output, &time_ms));
+    return result;
+}
+
 static bool is_alive(pid_t pid)
 {
     return kill(pid, 0) == 0;
@@ -137,11 +157,10 @@ static void stops_what_hangs(void **state)
 {
     buf output = BUF_INIT(OUTPUT_MAX);
     (void)state;
-    subprocess_result r = run(&output, "echo $$; exec sleep 1000", SLICE(""), 1000, NULL);
+    subprocess_result r = run_too_long(&output, "echo $$; exec sleep 1000");
     assert_int_equal(r.end, SUBPROCESS_TIMEOUT);
     expect_gone(&output);
-    r = run(&output, "trap '' TERM INT HUP; echo $$; while :; do sleep 0.05; done", SLICE(""), 1000,
-            NULL);
+    r = run_too_long(&output, "trap '' TERM INT HUP; echo $$; while :; do sleep 0.05; done");
     assert_int_equal(r.end, SUBPROCESS_TIMEOUT);
     expect_gone(&output);
     buf_free(&output);
@@ -151,37 +170,50 @@ static void stops_what_hangs(void **state)
 static void ends_descendants(void **state)
 {
     static const char script[] = "(setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000 & sleep 1000' "
-                                 "&) & sleep 0.3; %s";
+                                 "&) & sleep %g; %s";
     static const char *const rests[] = {"exit 0", "sleep 1000", "exec yes"};
     buf output = BUF_INIT(OUTPUT_MAX);
     char text[300];
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        snprintf(text, sizeof(text), script, rests[i]);
-        run(&output, text, SLICE(""), 1000, NULL);
+        long time_ms = 1000;
+        do {
+            snprintf(text, sizeof(text), script, 0.0003 * (double)time_ms, rests[i]);
+            run(&output, text, SLICE(""), time_ms, NULL);
+        } while (was_too_short(&output, &time_ms));
         if (output.failure == BUF_FINE)
             expect_gone(&output);
     }
     buf_free(&output);
 }
 
+typedef struct later {
+    atomic_int stop;
+    long after_ms;
+} later;
+
 static void *set_later(void *arg)
 {
-    clock_sleep_ms(150);
-    atomic_store((atomic_int *)arg, 1);
+    later *what = arg;
+    clock_sleep_ms(what->after_ms);
+    atomic_store(&what->stop, 1);
     return NULL;
 }
 
 static void can_be_stopped(void **state)
 {
     buf output = BUF_INIT(OUTPUT_MAX);
-    atomic_int stop = 0;
+    later what = {0, 150};
     pthread_t thread;
     (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, set_later, &stop), 0);
-    subprocess_result r = run(&output, "echo $$; exec sleep 1000", SLICE(""), PATIENCE_MS, &stop);
-    pthread_join(thread, NULL);
-    assert_int_equal(r.end, SUBPROCESS_STOPPED);
+    do {
+        atomic_store(&what.stop, 0);
+        assert_int_equal(pthread_create(&thread, NULL, set_later, &what), 0);
+        subprocess_result r =
+            run(&output, "echo $$; exec sleep 1000", SLICE(""), 4 * (long)PATIENCE_MS, &what.stop);
+        pthread_join(thread, NULL);
+        assert_int_equal(r.end, SUBPROCESS_STOPPED);
+    } while (was_too_short(&output, &what.after_ms));
     expect_gone(&output);
     buf_free(&output);
 }
@@ -259,7 +291,7 @@ static void survives_a_killed_supervisor(void **state)
         subprocess_end end;
     } attacks[] = {
         {"sleep 1000 & echo $!; kill -9 $PPID; sleep 1000", PATIENCE_MS, SUBPROCESS_LOST},
-        {"echo $$; kill -STOP $PPID; sleep 1000", 2000, SUBPROCESS_TIMEOUT},
+        {"echo $$; kill -STOP $PPID; sleep 1000", 5000, SUBPROCESS_TIMEOUT},
     };
     buf output = BUF_INIT(OUTPUT_MAX);
     atomic_int is_fine = 0;
