@@ -12,6 +12,7 @@ import cardbox_test
 from cardbox_test import Postgres, Server, await_, pooled
 
 OPTION = "--no-prepared-statements"
+LOOPS = 2  # each of them notices it
 
 
 def set_pooler(postgres, name, value):
@@ -54,10 +55,12 @@ def test_a_pooler_that_refuses_the_settings():
 
 
 def test_a_pooler_that_ignores_the_settings():
-    """Then prepared statements of other connections are in the sessions."""
+    """Then prepared statements of other connections are in the sessions, unless the pooler keeps track of them."""
     postgres, dsn = setting()
+    if "max_prepared_statements|" in shown(postgres, "CONFIG"):
+        set_pooler(postgres, "max_prepared_statements", 0)
     set_pooler(postgres, "ignore_startup_parameters", "options")
-    server = Server(dsn)
+    server = Server(dsn, "--loops", str(LOOPS))
 
     def read():
         answer = server.get("/projects/p/cards/none")
@@ -70,7 +73,7 @@ def test_a_pooler_that_ignores_the_settings():
         assert answer.status == 503 and OPTION in answer.json()["detail"]["hint"], answer
         assert server.get("/readyz").status == 503
     lines = [line for line in server.log().splitlines() if "event=database_pooled" in line]
-    assert len(lines) == 1 and OPTION in lines[0], server.log()
+    assert len(lines) <= LOOPS and all(OPTION in line for line in lines), server.log()
     # Meanwhile some polls of the auth watcher fail.
     before, polls = server.log().count("event=tokens_unknown"), queries(postgres)
     await_(lambda: queries(postgres) >= polls + 60)

@@ -76,11 +76,11 @@ def test_restored():
 
 def test_lost_in_a_crash():
     """When a backend is killed, PostgreSQL recovers what is on disk, and a commit that is not there is lost. The WAL writer
-    writes whole pages. If it has written a part of the transaction, the next round tries again."""
-    postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=0")
+    writes every 10 s. If it has written a part of the transaction, the next round tries again."""
+    postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=1GB")
     dsn = postgres.database()
     server = serve(dsn)
-    for number in range(10):
+    for number in range(100):
         write(postgres, dsn, f"kept {number}")
         postgres.psql(dsn, "CHECKPOINT")
         before = write(postgres, dsn, f"lost {number}")
