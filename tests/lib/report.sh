@@ -2,7 +2,7 @@
 # has run_file() and these variables:
 #   LOGS     folder of the logs
 #   TIMES    file of the seconds that each test took
-#   RESULTS  empty folder, where the tests of one run leave their results, since each runs in a subshell of its own
+#   RESULTS  folder, where the tests of one run leave their results, since each runs in a subshell of its own
 # shellcheck shell=bash
 
 FLAKY_MAX=2
