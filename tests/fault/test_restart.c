@@ -254,6 +254,14 @@ static void make_session(const char *id, size_t count)
     assert_ok(cardbox_session_append(NULL, db, "t", id, entries, count, NULL, &err), &err);
 }
 
+static void await_count(const char *sql, long count)
+{
+    for (int i = 0; psql(sql) != count; i++) {
+        assert_in_range(i, 0, 12000); /* two minutes */
+        usleep(10000);
+    }
+}
+
 /* Their commits wait for a standby that there is not, and the sessions end while they do: all was
  * done, and nobody says so. What can't be repeated must not be: it would be told of a conflict with
  * itself. */
@@ -282,11 +290,9 @@ static void lost_answers_are_no_conflicts(void **state)
         calls[i].with = lost;
         pthread_create(&threads[i], NULL, run_call, &calls[i]);
     }
-    for (int i = 0; psql(WAITING) < CALLS; i++) {
-        assert_in_range(i, 0, 6000); /* a minute */
-        usleep(10000);
-    }
+    await_count(WAITING, CALLS);
     psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'");
+    await_count(WAITING, 0); /* a session that has not ended yet would be answered */
     psql("ALTER SYSTEM SET synchronous_standby_names = ''");
     psql("SELECT pg_reload_conf()");
     for (size_t i = 0; i < CALLS; i++) {
