@@ -35,11 +35,9 @@ class Browser:
             raise cardbox_test.Skip(f"{' and '.join(missing)} not installed; on Debian: "
                                     f"apt-get install {' '.join(PACKAGES)}")
         self.home = cardbox_test.temp_dir()
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, start_new_session=True,
-                                       env={**os.environ, "HOME": self.home})
+        self.driver = None
         cardbox_test.at_end(self.stop)
-        self.root = f"http://127.0.0.1:{self._port()}"
+        self.root = f"http://127.0.0.1:{self._start_driver()}"
         dark_mode = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]
         options = {"binary": shutil.which(CHROMIUM), "args": [
             *ARGUMENTS, f"--user-data-dir={self.home}/profile", f"--window-size={width},{height}",
@@ -57,23 +55,36 @@ class Browser:
 
     def stop(self):
         """Ends the driver's session of processes: the browser is in it."""
-        if self.driver.poll() is None:
+        if self.driver and self.driver.poll() is None:
             os.killpg(self.driver.pid, signal.SIGKILL)
             self.driver.wait()
 
+    def _start_driver(self):
+        """Returns the driver's port. It takes a free port of IPv6, and ends if the same one of IPv4 is in use."""
+        said = ""
+        for _ in range(20):
+            self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                           stderr=subprocess.DEVNULL, start_new_session=True,
+                                           env={**os.environ, "HOME": self.home})
+            port, said = self._port()
+            if port:
+                return port
+            self.driver.wait()
+            assert "port not available" in said, f"chromedriver ended: {said}"
+        raise AssertionError(f"chromedriver finds no port: {said}")
+
     def _port(self):
-        """The port that the driver says it has. Its lines may come at once: what select waits for is
-        read past Python's buffer, which would keep the second of them from it."""
-        deadline = time.monotonic() + 30
+        """The port that the driver says it has, None if it ends, and what it said. Its lines may come at once: what select
+        waits for is read past Python's buffer, which would keep the second of them from it."""
+        deadline = time.monotonic() + cardbox_test.WAIT_S
         said = ""
         while time.monotonic() < deadline:
             if select.select([self.driver.stdout], [], [], 1)[0]:
                 more = os.read(self.driver.stdout.fileno(), 4096)
                 said += more.decode()
                 found = re.search(r"successfully on port (\d+)\D", said)
-                if found:
-                    return int(found.group(1))
-                assert more, f"chromedriver ended: {said}"
+                if found or not more:
+                    return found and found.group(1), said
         raise AssertionError(f"chromedriver does not start: {said}")
 
     def _ask(self, method, path, body=None):
