@@ -1,4 +1,4 @@
-"""Statements for PostgreSQL by its C library: a process of psql for each of them costs twice as much."""
+"""Statements for PostgreSQL by its C library: a process of psql for each of them costs more than twice as much."""
 
 import ctypes
 

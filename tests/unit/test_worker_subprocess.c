@@ -40,8 +40,8 @@ static subprocess_result run(buf *output, const char *script, slice input, long 
 
 #define RUN(output, script) run((output), (script), SLICE(""), PATIENCE_MS, NULL)
 
-/* True if a script was ended before it could say its process id. Then the caller gives it
- * twice the time. */
+/* Doubles *time_ms. Returns true if a script was ended before it could say its process id: then the
+ * caller runs it again, with the new time. */
 static bool was_too_short(const buf *output, long *time_ms)
 {
     *time_ms *= 2;
