@@ -83,10 +83,6 @@
  * import accepts a longer header. */
 #define CARDBOX_SESSION_HEADER_MAX 511
 
-/* Maximum bytes of a session that an export converts to another dialect. The conversion keeps
- * several copies of the session in memory. */
-#define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
-
 /* Maximum bytes of the query of a search. */
 #define CARDBOX_SEARCH_QUERY_MAX 1024
 

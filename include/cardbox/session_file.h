@@ -1,7 +1,6 @@
 /*
  * session_file.h: export and import of sessions as files in JSON Lines. An export returns the
- * stored lines, or converts them to the other dialect. An import accepts any bytes, and reports the
- * lines that have problems.
+ * stored lines. An import accepts any bytes, and reports the lines that have problems.
  */
 #ifndef CARDBOX_SESSION_FILE_H
 #define CARDBOX_SESSION_FILE_H
@@ -49,31 +48,6 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
                                                                     const char *entry_id,
                                                                     cardbox_session_sink take,
                                                                     void *arg, cardbox_error *err);
-
-/**
- * Exports a session in a given dialect. Converted lines contain the original lines, so that
- * converting back restores the entries. A conversion leaves out the lines that are no entries of
- * the tree, except the header. Content without a counterpart in the other dialect is not part of
- * the contexts of the converted session. During a conversion, several copies of the whole session
- * are in memory.
- *
- * @param db          any handle
- * @param tenant      the tenant
- * @param session_id  the session
- * @param entry_id    export only the header and the path to this entry; NULL: all lines
- * @param dialect     the dialect of the export; for CARDBOX_DIALECT_UNKNOWN or the session's own
- * dialect, the session is not converted
- * @param take        callback that receives the parts
- * @param arg         passed to the callback
- * @param err         may be NULL
- * @return as cardbox_session_export, and CARDBOX_TOO_LARGE (the session has more than
- * CARDBOX_CONVERT_MAX bytes, and `dialect` is not CARDBOX_DIALECT_UNKNOWN)
- *
- * Thread safety: that of the handle `db`.
- */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export_as(
-    cardbox *db, const char *tenant, const char *session_id, const char *entry_id,
-    cardbox_dialect dialect, cardbox_session_sink take, void *arg, cardbox_error *err);
 
 /**
  * Callback that reads the next part of a file.

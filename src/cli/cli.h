@@ -141,7 +141,7 @@ typedef struct cli_command {
     one(session_tree) one(session_path) one(session_leaves) one(session_branch_points)      \
     one(session_children) one(session_labels) one(session_diff) one(session_context)        \
     one(session_append) one(session_label) one(session_head) one(session_fork)              \
-    one(session_delete) one(session_check) one(session_convert)                             \
+    one(session_delete) one(session_check)                                                  \
     one(task_run) one(task_send) one(task_cancel) one(task_finish) one(task_list)           \
     one(task_show) one(task_follow)                                                         \
     one(ability_list) one(ability_show) one(ability_invoke)

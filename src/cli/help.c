@@ -64,11 +64,10 @@ static void print_command(FILE *out, int width, const char *name, const char *su
 static const struct {
     const char *option, *takers;
 } SHARED[] = {
-    {"--dsn (or CARDBOX_DSN)", "all but dev, session check and convert, ability list and show"},
+    {"--dsn (or CARDBOX_DSN)", "all but dev, session check, ability list and show"},
     {"--project (or CARDBOX_PROJECT)",
-     "import, export, search, ability invoke; all of card, box, task; session except check, "
-     "convert"},
-    {"--json", "all but dev, export, session export and convert"},
+     "import, export, search, ability invoke; all of card, box, task; session except check"},
+    {"--json", "all but dev, export, session export"},
     {"--limit", "most commands that print lists"},
     {"--help", "all"}};
 

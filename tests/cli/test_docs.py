@@ -143,17 +143,17 @@ def test_common_options_are_where_the_overview_says():
     names = [" ".join(words) for words in subcommands()]
     taking = {option: {name for name in names if f"--{option} " in help_of("cardbox", *name.split())}
               for option in ("dsn", "project", "json", "limit")}
-    files = {"session check", "session convert", "ability list", "ability show"}  # they know no database
+    files = {"session check", "ability list", "ability show"}  # they know no database
     grouped = {name for name in names if name.split()[0] in ("card", "box", "session", "task", "ability")} - files
     lists = {"search", "project list", "task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
     assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export", "search"} | grouped,
-                      "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists | {"box context", "session context"}}
+                      "json": set(names) - {"dev", "export", "session export"}, "limit": lists | {"box context", "session context"}}
     overview = re.sub(r"\s+", " ", help_of("cardbox"))
-    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
+    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check, ability list and show --",
                  "--project (or CARDBOX_PROJECT) import, export, search, ability invoke; all of card, box, "
-                 "task; session except check, convert --",
-                 "--json all but dev, export, session export and convert --",
+                 "task; session except check --",
+                 "--json all but dev, export, session export --",
                  "--limit most commands that print lists --"):
         assert line in overview, line
 

@@ -116,7 +116,7 @@ def test_help_of_help():
 def test_options_are_the_same_everywhere():
     for name in commands():
         text = cardbox("help", *name.split()).stdout
-        if name in ("dev", "session check", "session convert", "ability list", "ability show"):  # no database
+        if name in ("dev", "session check", "ability list", "ability show"):  # no database
             assert "--dsn" not in text
         else:
             assert "--dsn DSN" in text and "[$CARDBOX_DSN]" in text, name

@@ -95,46 +95,6 @@ def test_check_of_nothing_and_of_what_is_not_there():
     assert cardbox("session", "check", check=False).returncode == 2
 
 
-def test_convert_there_and_back():
-    path = write(PLAIN)
-    pi = cardbox("session", "convert", path).stdout
-    assert json.loads(pi.splitlines()[0])["type"] == "session"
-    back = cardbox("session", "convert", "--to", "plain", "-", stdin=pi).stdout
-    with open(path) as file:
-        assert back == file.read()
-    done = cardbox("session", "convert", "--dialect", "plain", path, check=False)
-    assert done.returncode == 1 and "plain already" in done.stderr and not done.stdout
-    assert cardbox("session", "convert", "--to", "xml", path, check=False).returncode == 2
-    done = cardbox("session", "convert", write([*PLAIN, b"junk\n"]), check=False)
-    assert done.returncode == 1 and "1 lines are not in the tree" in done.stderr and done.stdout == pi
-
-
-def test_convert_keeps_labels_and_counts_what_no_model_sees():
-    def entry(kind, own, parent, **rest):
-        return json.dumps({"type": kind, "id": own, "parentId": parent, **rest})
-    both = [entry("label", "l", "a", targetId="a", label="here"), entry("session_info", "n", "l", name="N")]
-    said = entry("message", "a", None, message={"role": "user", "content": "x"})
-    left = entry("branch_summary", "s", "n", fromId="a", summary="of it")
-    pi = [said, *both, left, entry("custom", "c", "s", customType="own")]
-    done = cardbox("session", "convert", "-", stdin="\n".join(pi))
-    assert done.stderr == "" and done.stdout.splitlines()[1:3] == both, done
-    summary = json.loads(done.stdout.splitlines()[3])
-    assert summary["type"] == "user" and "\n<summary>\nof it\n</summary>" in summary["content"], summary
-    back = cardbox("session", "convert", "-", stdin=done.stdout)
-    assert back.stderr == "" and back.stdout.splitlines()[1:] == pi, back
-    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has content that has no counterpart "),
-                         ([entry("message", "a", None, message={"role": "assistant", "content": [
-                             {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": "z"}]}),
-                           entry("message", "b", "a", message={"role": "assistant", "content": [
-                               {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": ""}]})],
-                          "1 entry has content that has no counterpart in the other dialect, and is not part of contexts there"),
-                         ([entry("message", "a", None, message={"role": "toolResult", "toolCallId": "c", "content": [
-                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has content that has no counterpart"),
-                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have content that has no counterpart")):
-        done = cardbox("session", "convert", "-", stdin="\n".join(lines))
-        assert words in done.stderr, done
-
-
 def test_real_file():
     path = shared_file("data", "pi", "large-session.jsonl")
     report = json.loads(cardbox("session", "check", "--json", path).stdout)
@@ -527,23 +487,6 @@ def test_export():
         assert file.read().splitlines(keepends=True)[1:] == sample[1:11]
     assert cardbox("session", "export", "nix", path, env=env, check=False).returncode == 1
     assert os.path.exists(path)  # what is there stays
-
-
-def test_export_in_the_other_dialect():
-    env = shared()
-    own = cardbox("session", "export", "s-1", env=env, binary=True).stdout
-    plain = cardbox("session", "export", "--dialect", "plain", "s-1", env=env, binary=True).stdout
-    assert cardbox("session", "export", "--to", "plain", "s-1", env=env, binary=True).stdout == plain
-    assert {"user", "assistant", "tool_result"} <= {json.loads(line)["type"] for line in plain.splitlines()}
-    path = os.path.join(temp_dir(), "plain.jsonl")
-    with open(path, "wb") as file:
-        file.write(plain)
-    assert cardbox("session", "convert", path, binary=True).stdout == own
-    assert cardbox("session", "export", "--dialect", "pi", "s-1", env=env, binary=True).stdout == own
-    branch = cardbox("session", "export", "--dialect", "plain", "--entry", FORK, "s-1", env=env).stdout
-    assert plain.startswith(branch.encode()) and branch.count("\n") == 11, branch
-    refused = cardbox("session", "export", "--dialect", "xml", "s-1", env=env, check=False)
-    assert refused.returncode == 2 and '"xml"' in refused.stderr, refused
 
 
 def imported(path, *options, env, check=True):

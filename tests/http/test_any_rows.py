@@ -252,8 +252,7 @@ def of_sessions():
         for rest in ("", "/tree", "/tree?lines=100&preview=100", "/tree?limit=1", "/leaves", "/branch-points", "/labels", "/path",
                      "/path?limit=2", f"/entries/{one}", f"/entries/{one}/path", "/entries/b/children",
                      f"/diff?a={one}&b={other}", "/context", f"/context?leaf={one}&format=anthropic",
-                     f"/context?format=entries&repair=off&compare={other}", "/export", f"/export?leaf={one}",
-                     "/export?dialect=plain", "/export?dialect=pi"):
+                     f"/context?format=entries&repair=off&compare={other}", "/export", f"/export?leaf={one}"):
             yield "GET", session(name) + rest, None
     both = {"session_id": "pi"}
     for name, given in (("session:get", both), ("session:tree", both), ("session:leaves", both), ("session:path", both),

@@ -43,9 +43,6 @@ def message(identifier, parent, role="user", **more):
 TREE = json_lines(HEADER, message("a", None), message("b", "a", "assistant"), message("c", "b"),
              message("d", "b"), message("e", "d", "assistant"))
 
-PLAIN = json_lines(*({"id": i, "parentId": p, "timestamp": "2025-01-02T03:04:05Z", "type": t, "content": i}
-                for i, p, t in (("a", None, "user"), ("b", "a", "assistant"), ("c", "b", "user"))))
-
 
 # --- ordinary files ---
 
@@ -72,6 +69,7 @@ def test_a_branch():
     take("branch", "?leaf=no", 404)
     take("branch", "?leaf=", 422)
     take("branch", "?leav=c", 422)
+    take("branch", "?dialect=pi", 422)
     take("nothing", "", 404)
     take("nothing", "?leaf=c", 404)
     take("x" * 513, "", 404)
@@ -85,39 +83,9 @@ def test_appended_lines_follow():
     assert take("follow") == TREE + body[len('{"entry": '):-1].encode() + b"\n"
 
 
-def test_other_dialect():
-    """There and back again: the same bytes."""
-    for name, data, other, own in (("to-plain", TREE, "plain", "pi"), ("to-pi", PLAIN, "pi", "plain")):
-        bring(name, data)
-        assert take(name, f"?dialect={own}") == data
-        converted = take(name, f"?dialect={other}")
-        assert converted != data
-        bring(f"{name}-there", converted)
-        assert take(f"{name}-there") == converted
-        assert server().get(url(f"{name}-there")).json()["dialect"] == other
-        back = take(f"{name}-there", f"?dialect={own}")
-        assert back == data, (back, data)
-    part = take("to-plain", "?dialect=plain&leaf=c")
-    kinds = [json.loads(line)["type"] for line in part.splitlines()]
-    assert kinds == ["metadata", "user", "assistant", "user"], kinds
-    take("to-plain", "?dialect=xml", 422)
-
-
-def test_what_a_conversion_leaves_unseen():
-    """Its number heads the answer."""
-    bring("unseen", json_lines(HEADER, message("a", None),
-                          *({"type": "model_change", "id": at, "parentId": up, "timestamp": "2026-01-01T00:00:00Z",
-                             "provider": "p", "modelId": "m"} for at, up in (("m", "a"), ("n", "m")))))
-    for query, unseen in (("?dialect=plain", "2"), ("?dialect=plain&leaf=m", "1"), ("?dialect=plain&leaf=a", "0"),
-                          ("?dialect=pi", "0"), ("", "0")):
-        answer = server().get(url("unseen", "export") + query)
-        assert (answer.status, answer.header("Cardbox-Not-In-Context")) == (200, unseen), (query, answer.headers)
-
-
 def test_empty_sessions():
     assert server().request("PUT", url("empty"), b"{}", {"Content-Type": "application/json"}).status == 200
     assert take("empty") == b""
-    assert take("empty", "?dialect=pi") == b""
     report = bring("empty", b"")
     assert not report["changed"] and report["lines"] == 0, report
 
@@ -334,15 +302,6 @@ def check_messages(report):
                                                   "second_result"))
     added = count.get("synthetic_result", 0)
     assert report["messages_after"] == report["messages_before"] - dropped + added, count
-
-
-def test_real_session_in_the_other_dialect():
-    with open(cardbox_test.shared_file("data", "pi", "large-session.jsonl"), "rb") as file:
-        data = file.read()
-    bring("real-pi", data)
-    plain = take("real-pi", "?dialect=plain")
-    bring("real-plain", plain)
-    assert take("real-plain", "?dialect=pi").count(b"\n") == data.count(b"\n")
 
 
 def test_stop():

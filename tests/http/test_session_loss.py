@@ -135,10 +135,9 @@ def test_a_tool_that_returns_nothing():
         answer = send("nothing", entry)
         assert answer.status == 200 and answer.json()["not_in_context"] == [], answer
     assert "needs the member output" in send("nothing", {"type": "tool_result", "toolCallId": "c"}).body.decode()
-    export = server().get(url("nothing", "export") + "?dialect=pi")
-    answer = server().request("POST", url("nothing-pi", "import"), export.body, {"Content-Type": "application/x-ndjson"})
-    assert answer.status == 200 and answer.json()["not_in_context"] == 0, answer
-    assert server().get(url("nothing-pi", "export") + "?dialect=plain").body == server().get(url("nothing", "export")).body
+    create("nothing-pi", "pi")
+    append("nothing-pi", pi("u", "user", "x"), pi("a", "assistant", [{"type": "toolCall", "id": "c", "name": "f", "arguments": {}}]),
+           pi("r", "toolResult", [], toolCallId="c", toolName="f", isError=False))
     for session in ("nothing", "nothing-pi"):
         def context(form, session=session):
             return server().get(url(session, "context") + "?format=" + form).json()["messages"]
@@ -309,20 +308,6 @@ def test_images_with_escaped_slashes():
     assert answer.json()["not_in_context"] == [], answer
     assert messages("slashes", "openai")[0]["content"] == [BY_DATA_URL, BY_URL]
     assert messages("slashes", "anthropic")[0]["content"] == [BY_ANTHROPIC, BY_SOURCE]
-
-
-def test_images_become_images_of_pi():
-    create("to-pi")
-    text = {"type": "text", "text": "look"}
-    assert append("to-pi", user("a", content=[text, BY_DATA_URL, BY_ANTHROPIC]), user("b", content=[text, BY_URL])) == []
-    answer = server().get(url("to-pi", "export") + "?dialect=pi")
-    _, first, second = [json.loads(line) for line in answer.body.decode().splitlines()]
-    assert first["message"]["content"] == [text, BY_PI, BY_PI], first
-    assert second["type"] == "custom" and second["plain"][0]["content"] == [text, BY_URL], second
-    again = server().request("POST", url("from-pi", "import"), answer.body, {"Content-Type": "application/x-ndjson"})
-    assert again.status == 200, again
-    back = server().get(url("from-pi", "export") + "?dialect=plain").body
-    assert back == server().get(url("to-pi", "export")).body, back
 
 
 if __name__ == "__main__":

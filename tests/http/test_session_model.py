@@ -260,23 +260,6 @@ def check_copies(session, ids, name, way):
         assert not report["appended"] and links(session) == links_here, (copy, report)
 
 
-def check_converted(session, file, dialect):
-    """In the other dialect, read as another session, and back: the tree's own lines, which say more at their end
-    where lines that are not in the tree came before them; and the same session, however it was read."""
-    other, again = session + "-other", session + "-back"
-    bring(other, get(url(session, "/export", dialect="plain" if dialect == "pi" else "pi")).body, "?force=true")
-    data = get(url(other, "/export", dialect=dialect)).body
-    back = session_model.File(data)
-    changed = [one.text for one, line in zip(back.entries, file.tree, strict=True) if one.text != line.text]
-    assert all(any(one.startswith(line.text[:-1]) for line in file.tree) for one in changed), (dialect, changed)
-    if file.blank + file.bad == 0 and len(file.places) == len(file.tree) + bool(file.header):
-        assert not changed, (dialect, changed)
-    bring(again, data, "?force=true")
-    assert links(again) == links(session), (dialect, links(again), links(session), data)
-    names = sorted(links(session))[-3:]
-    same(contexts(again, names), contexts(session, names))
-
-
 def check_report(report, file):
     assert {name: report[name] for name in file.report()} == file.report(), (report, file.report())
     said_of = [(one["line"], "bad" if one["kind"] == "torn" else one["kind"]) for one in report["issues"]
@@ -297,7 +280,6 @@ def check_file(session, data, dice):
         check_leaf(session, leaf, ids[leaf.place])
     if file.tree:
         assert context(session)["leaf"] == ids[session_model.head(file).place]
-        check_converted(session, file, report["dialect"])
         leaf = dice.choice(file.tree)
         check_copies(session, ids, ids[leaf.place], session_model.path(leaf))
 

@@ -35,7 +35,7 @@ CORRUPT = "the session's stored tree is corrupt"  # what the server says of entr
 OF_A_CARD = ("", "/revisions", "/boxes")
 OF_A_BOX = ("", "?at_version=1", "?at_length=1", "/cards", "/log", "/context", "/context?format=anthropic")
 OF_A_SESSION = ("", "/tree", "/tree?preview=100", "/leaves", "/branch-points", "/labels", "/path", "/context",
-                "/context?format=entries&repair=off", "/export", "/export?dialect=plain", "/export?dialect=pi")
+                "/context?format=entries&repair=off", "/context?format=anthropic", "/context?format=messages", "/export")
 OF_A_TASK = ("ldg:task:get", "ldg:call:list", "ldg:msg:list")
 
 

@@ -398,9 +398,6 @@ static cardbox_status read_session(cardbox_error *err)
         status = cardbox_sessions_list(&sessions[1], db, "nomem", NULL, 1, err);
     if (status == CARDBOX_OK)
         status = cardbox_session_export(db, "nomem", "n-session", NULL, take_piece, NULL, err);
-    if (status == CARDBOX_OK)
-        status = cardbox_session_export_as(db, "nomem", "n-session", NULL, CARDBOX_DIALECT_PI,
-                                           take_piece, NULL, err);
     for (size_t i = 0; i < 2; i++) {
         cardbox_entries_free(entries[i]);
         cardbox_sessions_free(sessions[i]);

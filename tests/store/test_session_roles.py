@@ -70,7 +70,7 @@ def rows(table, tenant="other"):
 
 READS = (["show", "s"], ["tree", "s"], ["path", "s"], ["path", "s", "c"], ["leaves", "s"],
          ["branch-points", "s"], ["children", "s", "b"], ["labels", "s"], ["diff", "s", "c", "d"],
-         ["context", "s"], ["head", "s"], ["export", "s"], ["export", "--dialect", "pi", "s"])
+         ["context", "s"], ["head", "s"], ["export", "s"])
 
 CHANGES = (["append", "s"], ["label", "s", "a", "seen"], ["head", "s", "c"], ["fork", "s", "c"])
 

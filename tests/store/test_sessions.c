@@ -359,22 +359,6 @@ static void test_fork_and_export(void **state)
                         "{\"id\":\"y\",\"parentId\":\"x\",\"type\":\"user\",\"content\":\"hi\"}\n");
     assert_int_equal(cardbox_session_export(db, T, "no", NULL, take, &out, &err),
                      CARDBOX_NOT_FOUND);
-
-    out.len = 0;
-    assert_ok(cardbox_session_export_as(db, T, s, "x", CARDBOX_DIALECT_PI, take, &out, &err), &err);
-    assert_non_null(strstr(out.bytes, "{\"type\":\"session\","));
-    assert_non_null(strstr(out.bytes, "\"role\":\"user\""));
-    out.len = 0;
-    assert_ok(cardbox_session_export_as(db, T, s, "x", CARDBOX_DIALECT_PLAIN, take, &out, &err),
-              &err);
-    assert_string_equal(out.bytes,
-                        "{\"id\":\"x\",\"parentId\":null,\"type\":\"user\",\"content\":\"hi\"}\n");
-    assert_int_equal(
-        cardbox_session_export_as(db, T, s, NULL, (cardbox_dialect)2, take, &out, &err),
-        CARDBOX_INVALID);
-    assert_int_equal(
-        cardbox_session_export_as(db, "another", s, NULL, CARDBOX_DIALECT_PI, take, &out, &err),
-        CARDBOX_NOT_FOUND);
 }
 
 static void test_headers(void **state)

@@ -1,6 +1,6 @@
 /*
  * session_test.h: what the tests of session files share: the real session that lies beside the
- * project, files in the other dialect, and a generator of numbers that are the same every time.
+ * project, and a generator of numbers that are the same every time.
  */
 #ifndef UNIT_SESSION_TEST_H
 #define UNIT_SESSION_TEST_H
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "model/session/convert.h"
 #include "model/session/file.h"
 
 #define REAL_SESSION "../shared/data/pi/large-session.jsonl"
@@ -37,21 +36,6 @@ static inline bool add_piece(void *arg, const char *bytes, size_t len)
 {
     buf_add(arg, bytes, len);
     return true;
-}
-
-/* All of a file that is in its tree, in the other dialect. */
-static inline bool convert_file(buf *out, const session_file *file, session_dialect from)
-{
-    arena memory = ARENA_INIT;
-    session_file given = *file;
-    size_t left_out, not_in_context;
-
-    *out = (buf)BUF_INIT(SESSION_CONVERTED_MAX);
-    given.dialect = from;
-    bool done =
-        session_convert_file(out, &given, SLICE("made"), &left_out, &not_in_context, &memory);
-    arena_reset(&memory);
-    return done;
 }
 
 /* xorshift64*: numbers below `below`. */

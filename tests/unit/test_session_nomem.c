@@ -35,7 +35,6 @@ static void *failing_malloc(size_t size)
 /* Last, since they use macros and names that those files make. */
 #include <cmocka.h>
 #include "model/session/context.h"
-#include "model/session/convert.h"
 #include "model/session/file.h"
 
 static const char SESSION[] =
@@ -71,20 +70,6 @@ static bool build_all(const session_file *file, cardbox_format format)
     return fine;
 }
 
-static bool convert_all(const session_file *file, session_dialect from)
-{
-    arena memory = ARENA_INIT;
-    buf out = BUF_INIT(1u << 20);
-    session_file given = *file;
-    size_t left_out, not_in_context;
-
-    given.dialect = from;
-    bool fine = session_convert_file(&out, &given, SLICE("s"), &left_out, &not_in_context, &memory);
-    buf_free(&out);
-    arena_reset(&memory);
-    return fine;
-}
-
 static bool all_of_it(void)
 {
     session_file file;
@@ -92,7 +77,6 @@ static bool all_of_it(void)
 
     for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_MESSAGES; format++)
         fine = build_all(&file, (cardbox_format)format);
-    fine = fine && convert_all(&file, SESSION_PI) && convert_all(&file, SESSION_PLAIN);
     session_file_free(&file);
     return fine;
 }

@@ -691,7 +691,7 @@ class Session(_Resource):
                            exists=exists if session_id is None else None)
 
     def export_lines(self, **query: Any) -> Iterator[bytes]:
-        """The lines of the session's file, or of one branch (`leaf`), or in another `dialect`, without line feeds."""
+        """The lines of the session's file, or of one branch (`leaf`), without line feeds."""
         return self._transport.lines(_Call("GET", (*self._path, "export"), query))
 
     def import_lines(self, lines: Lines, **query: Any) -> Json:

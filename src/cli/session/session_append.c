@@ -192,7 +192,8 @@ const cli_command cli_session_append = {
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
-        SESSION_DIALECT("create", "create a missing session, unless entries are rejected"),
+        CLI_CHOICE("create", dialect, "plain|pi",
+                   "create a missing session, unless entries are rejected"),
         CLI_FLAG(
             "restore", restore,
             "with --create: also if a session with this id was deleted; its entries do not come "

@@ -3,7 +3,7 @@
  */
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
-#include "store/session/session_call.h"
+#include "cardbox/session_file.h"
 
 typedef struct export_state {
     cli_target target;
@@ -26,14 +26,12 @@ static cli_exit export_session(cli_call *call)
     char bytes[TERM_NUMBER_SIZE];
     cardbox_status status = CARDBOX_UNAVAILABLE;
     const char *entry = call->entry;
-    size_t not_in_context = 0;
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     if (target_open(&state.target, call->arguments[1])) {
-        status = session_export_as(call->db, call->project, call->arguments[0], entry,
-                                   (cardbox_dialect)call->dialect, write_piece, &state,
-                                   &not_in_context, &call->err);
+        status = cardbox_session_export(call->db, call->project, call->arguments[0], entry,
+                                        write_piece, &state, &call->err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(call);
@@ -42,8 +40,6 @@ static cli_exit export_session(cli_call *call)
     if (complete && state.target.name != NULL)
         printf("session %s in %s, %s bytes\n", call->arguments[0], state.target.name,
                term_number(bytes, state.bytes));
-    if (complete)
-        session_warn_not_in_context(not_in_context);
     return complete ? CLI_DONE : CLI_FAILED;
 }
 
@@ -53,15 +49,11 @@ const cli_command cli_session_export = {
     .summary = "write a session as JSON Lines",
     .description =
         "Writes the lines as they were imported and appended. FILE is renamed from FILE.partial "
-        "when it is complete; -, the default, is the standard output. After a conversion, the "
-        "number of entries with content that has no counterpart is printed on standard error.",
+        "when it is complete; -, the default, is the standard output.",
     .examples = "session export --project demo demo-session session.jsonl\n"
-                "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
-                "session export --project demo --dialect plain demo-session",
-    .options =
-        CLI_OPTIONS(CLI_DSN, CLI_PROJECT,
-                    CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-                    SESSION_DIALECT("dialect", "convert the session to this dialect"),
-                    SESSION_DIALECT("to", "the same as --dialect")),
+                "session export --project demo --entry 5e550010 demo-session > branch.jsonl",
+    .options = CLI_OPTIONS(
+        CLI_DSN, CLI_PROJECT,
+        CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry")),
     .run = export_session,
 };

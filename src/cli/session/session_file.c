@@ -1,31 +1,12 @@
 /*
- * session_file.c: `cardbox session check` and `cardbox session convert`, which use no database.
+ * session_file.c: `cardbox session check`, which uses no database.
  */
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
-#include "model/session/convert.h"
+#include "model/session/file.h"
 
 /* Maximum size of a session's file. The whole file is read into memory. */
 #define FILE_MAX ((size_t)1 << 32)
-
-typedef cli_exit (*file_use)(session_file *file, cli_call *call);
-
-static cli_exit with_file(file_use use, cli_call *call)
-{
-    buf bytes = BUF_INIT(FILE_MAX);
-    session_file file = {.memory = ARENA_INIT};
-    cli_exit status = CLI_FAILED;
-
-    if (source_read(&bytes, call->arguments[0])) {
-        cli_check_memory(session_file_read(&file, buf_as_slice(&bytes)));
-        status = use(&file, call);
-    }
-    session_file_free(&file);
-    buf_free(&bytes);
-    return status;
-}
-
-/* --- check --- */
 
 static void print_tree(const session_file *file, cli_call *call)
 {
@@ -64,7 +45,7 @@ static void print_tree(const session_file *file, cli_call *call)
     arena_reset(&memory);
 }
 
-static cli_exit check_file(session_file *file, cli_call *call)
+static cli_exit print_check(session_file *file, cli_call *call)
 {
     buf report = BUF_INIT(SIZE_MAX / 4);
 
@@ -83,7 +64,17 @@ static cli_exit check_file(session_file *file, cli_call *call)
 
 static cli_exit check_session_file(cli_call *call)
 {
-    return with_file(check_file, call);
+    buf bytes = BUF_INIT(FILE_MAX);
+    session_file file = {.memory = ARENA_INIT};
+    cli_exit status = CLI_FAILED;
+
+    if (source_read(&bytes, call->arguments[0])) {
+        cli_check_memory(session_file_read(&file, buf_as_slice(&bytes)));
+        status = print_check(&file, call);
+    }
+    session_file_free(&file);
+    buf_free(&bytes);
+    return status;
 }
 
 const cli_command cli_session_check = {
@@ -101,49 +92,4 @@ const cli_command cli_session_check = {
                            CLI_FLAG("ids", ids, "show the ids of entries in the tree"), CLI_JSON),
     .without_database = true,
     .run = check_session_file,
-};
-
-/* --- convert --- */
-
-static cli_exit convert_file(session_file *file, cli_call *call)
-{
-    arena memory = ARENA_INIT;
-    buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    size_t left_out, not_in_context;
-
-    if (call->dialect == (int)file->dialect)
-        return cli_error_and(CLI_FAILED, "the dialect of the file is %s already",
-                             session_dialect_name(call->dialect));
-    cli_check_memory(
-        session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory));
-    term_put_json(buf_as_slice(&out));
-    buf_free(&out);
-    arena_reset(&memory);
-    session_warn_not_in_context(not_in_context);
-    if (left_out > 0)
-        cli_error("%zu lines are not in the tree and were left out; see `cardbox session check`",
-                  left_out);
-    return left_out > 0 ? CLI_FAILED : CLI_DONE;
-}
-
-static cli_exit convert_session_file(cli_call *call)
-{
-    return with_file(convert_file, call);
-}
-
-const cli_command cli_session_convert = {
-    .name = "session convert",
-    .arguments = "FILE",
-    .summary = "write a session's file in the other dialect, without a database",
-    .description =
-        "Writes to the standard output. Converting back restores the original entries. Contexts "
-        "after the conversion lack compactions, commands that the user ran, settings of model and "
-        "thinking, system entries of plain, failed messages, and in plain also images and signed "
-        "thinking. The number of entries with such content is reported on standard error.",
-    .examples = "session convert session.jsonl > plain.jsonl\n"
-                "session convert --to pi - < plain.jsonl",
-    .options = CLI_OPTIONS(SESSION_DIALECT("to", "the dialect of the output"),
-                           SESSION_DIALECT("dialect", "the same as --to")),
-    .without_database = true,
-    .run = convert_session_file,
 };

@@ -11,9 +11,6 @@
 
 /* --- rows and objects --- */
 
-/* Defines an option of a command: its word "plain" or "pi" sets cli_call.dialect. */
-#define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
-
 /* Appends a session as a JSON object without its closing brace, so that members can be added. */
 void session_object(buf *out, const cardbox_session *session);
 
@@ -33,10 +30,6 @@ typedef struct session_listed {
 /* Functions that print entries. Their argument `of` is a session_listed. */
 extern const listing session_listing;
 cli_exit session_listing_print(const session_listed *of, bool json, const char *none);
-
-/* If `count` is not 0, warns that `count` entries have content without a counterpart in the other
- * dialect. */
-void session_warn_not_in_context(size_t count);
 
 /* --- pages of entries --- */
 

@@ -12,14 +12,6 @@
 /* Names of the values of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
-void session_warn_not_in_context(size_t count)
-{
-    if (count > 0)
-        cli_warning("%zu entr%s content that has no counterpart in the other dialect, and is not "
-                    "part of contexts there",
-                    count, count == 1 ? "y has" : "ies have");
-}
-
 /* --- for programs --- */
 
 void session_object(buf *out, const cardbox_session *session)

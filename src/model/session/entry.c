@@ -150,7 +150,9 @@ bool session_time_ms(int64_t *out, slice timestamp)
     return true;
 }
 
-void session_put_time(buf *out, session_dialect dialect, slice timestamp)
+/* Appends a timestamp in the format of the dialect: a number of milliseconds in plain, text in pi.
+ * A timestamp that can't be read as a time is appended unchanged. */
+static void put_time(buf *out, session_dialect dialect, slice timestamp)
 {
     bool is_text = timestamp.len > 0 && *timestamp.ptr == '"';
     int64_t ms;
@@ -170,7 +172,7 @@ void session_put_links(buf *out, session_dialect dialect, slice id, slice parent
         buf_member_text(out, "parentId", parent);
     if (timestamp.len > 0) {
         buf_name(out, "timestamp");
-        session_put_time(out, dialect, timestamp);
+        put_time(out, dialect, timestamp);
     }
 }
 

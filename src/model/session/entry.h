@@ -173,10 +173,6 @@ const char *session_make_id(slice owner, slice part, arena *memory);
  * integer. Returns false for any other JSON, and for times outside of the years 1 to 9999. */
 bool session_time_ms(int64_t *out, slice timestamp);
 
-/* Appends a timestamp in the format of the dialect: a number of milliseconds in plain, text in pi.
- * A timestamp that can't be converted is appended unchanged. */
-void session_put_time(buf *out, session_dialect dialect, slice timestamp);
-
 /* Appends the members id and parentId, and the member timestamp if `timestamp` is not empty. If
  * parent.ptr is NULL, parentId is null in the dialect pi, and absent in the dialect plain. */
 void session_put_links(buf *out, session_dialect dialect, slice id, slice parent, slice timestamp);

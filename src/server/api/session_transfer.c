@@ -1,10 +1,8 @@
 /*
  * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the stored lines
- * of a session or of one path, or converts them to the other dialect. POST .../sessions/{s}/import
- * imports a file and returns a report. Exports and imports run in threads, with blocking functions
- * of src/store/session.
+ * of a session or of one path. POST .../sessions/{s}/import imports a file and returns a report.
+ * Exports and imports run in threads, with blocking functions of src/store/session.
  */
-#include <stdio.h>
 #include "cardbox/session_file.h"
 #include "server/api/handlers.h"
 #include "server/background/transfers.h"
@@ -15,21 +13,10 @@ _Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI ==
 
 /* --- export --- */
 
-enum { E_LEAF, E_DIALECT, EXPORT_FIELDS };
-
-static const field EXPORT[EXPORT_FIELDS] = {
-    [E_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
-    [E_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
-};
-
 typedef struct session_exporting {
     outgoing out;
     char session[SESSION_ID_MAX + 1];
     char leaf[SESSION_ID_MAX + 1]; /* empty: the whole session is exported, not one path */
-    cardbox_dialect dialect;
-    size_t not_in_context; /* number of entries without a full counterpart in the other dialect,
-                              known before the first byte is sent */
-    char count_text[24];
 } session_exporting;
 
 static bool take_piece(void *arg, const char *bytes, size_t len)
@@ -41,21 +28,13 @@ static cardbox_status run_export(transfer *t)
 {
     session_exporting *e = (session_exporting *)t;
     const char *leaf = e->leaf[0] == '\0' ? NULL : e->leaf;
-    return outgoing_end(&e->out,
-                        session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
-                                          take_piece, &e->out, &e->not_in_context, &t->err));
-}
-
-static void head_export(outgoing *o, request *r)
-{
-    session_exporting *e = (session_exporting *)o;
-    snprintf(e->count_text, sizeof(e->count_text), "%zu", e->not_in_context);
-    request_header(r, "Cardbox-Not-In-Context", e->count_text);
+    return outgoing_end(&e->out, cardbox_session_export(t->db, t->tenant, e->session, leaf,
+                                                        take_piece, &e->out, &t->err));
 }
 
 static void look_export(transfer *t)
 {
-    outgoing_update(t, head_export);
+    outgoing_update(t, NULL);
 }
 
 static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
@@ -68,18 +47,17 @@ void handle_session_export(request *r)
 {
     static const transfer_type KIND = {sizeof(session_exporting), run_export, look_export,
                                        outgoing_clear};
+    static const field EXPORT[] = {{"leaf", FIELD_ID, .most = SESSION_ID_MAX}};
     slice session;
-    field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
+    field_value *query = handler_read_query(r, EXPORT, 1, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
     session_exporting *e = (session_exporting *)transfer_new(r, &KIND);
     if (e == NULL)
         return;
     copy_id(e->session, session);
-    if (query[E_LEAF].given)
-        copy_id(e->leaf, query[E_LEAF].text);
-    e->dialect =
-        query[E_DIALECT].given ? (cardbox_dialect)query[E_DIALECT].number : CARDBOX_DIALECT_UNKNOWN;
+    if (query[0].given)
+        copy_id(e->leaf, query[0].text);
     if (transfer_start(&e->out.transfer))
         request_set_state(r, REQUEST_SUSPENDED);
 }

@@ -122,7 +122,8 @@ void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r))
     } else if (t->aborted || (over && !begun)) {
         transfer_answer_failed(t);
     } else if (begun) {
-        head((outgoing *)t, r);
+        if (head != NULL)
+            head((outgoing *)t, r);
         r->answer.status = 200;
         r->answer.type = "application/x-ndjson";
         r->answer.stream = &STREAM;

@@ -153,7 +153,8 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status);
 
 void outgoing_clear(transfer *t);
 
-/* Called on the loop: begins and sends the answer. `head` adds the headers of the answer. */
+/* Called on the loop: begins and sends the answer. `head` adds the headers of the answer; NULL: no
+ * headers are added. */
 void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

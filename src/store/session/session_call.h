@@ -30,11 +30,4 @@ cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *
 cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
                                   client_safety safety, cardbox_error *err);
 
-/* Like cardbox_session_export_as. *not_in_context receives the number of entries whose content for
- * a model has no counterpart in the other dialect, or only a partial one. */
-cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
-                                 const char *entry_id, cardbox_dialect dialect,
-                                 cardbox_session_sink take, void *arg, size_t *not_in_context,
-                                 cardbox_error *err);
-
 #endif

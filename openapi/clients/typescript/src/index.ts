@@ -387,7 +387,7 @@ export class Session extends Resource {
         return this.write(["fork"], sent, options);
     }
 
-    /** The lines of the session's file, or of one branch (`leaf`), or in another `dialect`. */
+    /** The lines of the session's file, or of one branch (`leaf`). */
     export(query: Query<"exportSession"> = {}, options?: RequestOptions): AsyncGenerator<string, void, undefined> {
         return this.exportLines(["export"], query, options);
     }
