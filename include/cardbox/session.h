@@ -368,10 +368,8 @@ typedef struct cardbox_session_append_options {
     int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
                                  version */
     char **answer; /**< receives JSON with the ids and outcomes of the entries, to be freed with
-                      cardbox_free: {"session_id", "version", "entries", "not_in_context"}. The list
-                      `not_in_context` has {"entry_id", "reason"} for each entry that contexts
-                      show only in part or not at all: see cardbox_session_append. After a failure,
-                      or if memory is exhausted, NULL is stored. `answer` may be NULL */
+                      cardbox_free: {"session_id", "version", "entries"}. After a failure, or if
+                      memory is exhausted, NULL is stored. `answer` may be NULL */
     /** creates the session with these options if it does not exist, in the same transaction: if
      * the append fails, no session is created. If the session has another dialect, the status is
      * CARDBOX_CONFLICT. must_be_new can't be set. With expected_version, no session is created.
@@ -399,19 +397,7 @@ typedef struct cardbox_session_append_options {
  * An unknown member is CARDBOX_INVALID if its name differs from a known name of the entry's type by
  * letter case, by `_`, or by one letter. One letter counts only if both names have 5 letters or
  * more. Other unknown members are stored. A role of another API as the type, such as "developer",
- * is CARDBOX_INVALID too. The answer lists the entries that contexts show only in part or not at
- * all, with one of these reasons:
- *   - unknown_type: the type of the entry is unknown
- *   - no_call: a result whose call is not among `entries` and the 200 entries above them
- *   - second_result: a result whose call has a result already
- *   - failed_message: an assistant's message that ended in error or was aborted
- *   - failed_call: a result whose call is in such a message
- *   - unknown_block: an entry with a content block that can't be sent in a message of its role
- *
- * A block can't be sent because of its type, MIME type or URL. The other blocks are shown.
- *
- * The calls of at most 64 results are looked up above `entries`. If the id of a call has characters
- * other than letters, digits and `_-.:|`, no_call is not reported for its results.
+ * is CARDBOX_INVALID too.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle

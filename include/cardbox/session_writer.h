@@ -155,19 +155,6 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
                                                                    cardbox_error *err);
 
 /**
- * Returns the entries of the batches sent so far that contexts show only in part or not at all.
- *
- * @param writer  a writer
- * @return a JSON array of {"entry_id", "reason"}, with the reasons of cardbox_session_append, to be
- * freed with cardbox_free; in the ordinary case "[]". If the list exceeds 1 MiB, its last
- * element is {"more": N}: N entries of later batches are not listed. NULL: out of memory
- *
- * Thread safety: only one thread at a time may use a writer or a scan.
- */
-CARDBOX_API CARDBOX_MUSTCHECK char *cardbox_session_writer_not_in_context(
-    const cardbox_session_writer *writer);
-
-/**
  * Sends the remaining entries and frees the writer, even if sending fails.
  *
  * @param writer  a writer; NULL does nothing

@@ -1,6 +1,5 @@
 -- Appends entries to a session: see the function append_entries. Row 0 has the outcome of the whole call. The other
--- rows have the outcomes of the entries, in their order. If the call of an entry was looked up, its row has the result of
--- find_call().
+-- rows have the outcomes of the entries, in their order.
 -- $1 text     tenant
 -- $2 text     session
 -- $3 text     dialect, or NULL
@@ -17,14 +16,10 @@
 -- $14 json[]  labels
 -- $15 json[]  contents
 -- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
--- $17 int4[]  for each entry: index from 1 of the entry where the search for its call begins, upwards; NULL: no search
--- $18 text[]  ids of these calls as JSON strings
-SELECT u.number - 1, u.outcome, u.line, a.version, c.line, c.results, c.content
+SELECT u.number - 1, u.outcome, u.line, a.version
   FROM cardbox.append_entries(
        $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],
        $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[], $16::int8[]) AS a
  CROSS JOIN LATERAL unnest(array_prepend(a.outcome, a.outcomes), array_prepend(NULL, a.lines))
        WITH ORDINALITY AS u(outcome, line, number)
-  LEFT JOIN LATERAL cardbox.find_call($1::text, $2::text, a.lines[($17::int4[])[u.number - 1]],
-                                      ($18::text[])[u.number - 1]) AS c ON true
  ORDER BY u.number

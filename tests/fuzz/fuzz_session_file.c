@@ -3,7 +3,6 @@
  * accounted for in the report, and what is in the tree is a tree.
  */
 #include "fuzz/fuzz.h"
-#include "model/session/entry_calls.h"
 #include "model/session/entry_members.h"
 #include "model/session/file.h"
 
@@ -34,16 +33,11 @@ static void check_entry(const session_file *file, uint32_t i)
 {
     const session_entry *entry = &file->entries[i];
     const session_node *node = &file->tree.nodes[i];
-
-    arena memory = ARENA_INIT;
     session_misspelling wrong;
-    session_calls calls;
 
     require(slice_is_id(entry->id, SESSION_ID_MAX));
     if (session_entry_misspelt(&wrong, entry->value))
         require(scan_may_name(entry->text, wrong.given) && wrong.meant != NULL);
-    require(session_calls_read(&calls, entry, &memory) && calls.count <= SESSION_CALLS_MAX);
-    arena_reset(&memory);
     if (node->state != SESSION_IN_TREE)
         return;
     require(session_tree_find(&file->tree, entry->id) == i);

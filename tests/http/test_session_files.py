@@ -218,18 +218,6 @@ def test_report_names_what_no_model_sees():
     assert report["not_in_context"] == 2 and bring("unseen-not", TREE)["not_in_context"] == 0
 
 
-def test_append_says_what_no_model_sees():
-    """In the same words, at the door of services and at that of agents."""
-    bring("unseen-append", TREE)
-    for path, more in ((url("unseen-append", "entries"), {}),
-                       ("/projects/p/abilities/session:append", {"session_id": "unseen-append"})):
-        body = {**more, "entries": [{"type": "label", "targetId": "a", "label": "x"}, {"type": "fly"}]}
-        answer = server().request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        assert answer.status == 200, answer
-        flown = answer.json()["entries"][1]["entry_id"]
-        assert answer.json()["not_in_context"] == [{"entry_id": flown, "reason": "unknown_type"}], answer
-
-
 def test_refused_requests():
     path = url("refused", "import")
     wrong = server().request("POST", path, TREE, {"Content-Type": "text/plain"})

@@ -242,7 +242,8 @@ def test_one_id_twice_in_one_append():
     assert get(url("twice", "entries", "h"))["parent_id"] == "g"
     call = {"id": "c", "type": "assistant", "content": "", "toolCalls": [{"id": "t", "name": "f", "params": {}}]}
     result = {"id": "r", "type": "tool_result", "toolCallId": "t", "output": "o"}
-    assert append("twice", call, result, result)["not_in_context"] == []
+    append("twice", call, result, result)
+    assert get(url("twice", "context"))["report"]["repairs"] == []
 
 
 def test_keys():

@@ -198,11 +198,10 @@ def contents(ids, parents):
     return array("json", [f'{{"id":"{own}","parentId":"{parent}"}}' for own, parent in zip(ids, parents)])
 
 
-def append(session, ids, parents, key="NULL", look=None, **more):
+def append(session, ids, parents, key="NULL", **more):
     labels = array("json", ['"x"' if more.get("target") else None] * len(ids))
     return ", ".join((f"{session}, 'plain', NULL, {key}", *entries(ids=ids, parents=parents, **more), labels, contents(ids, parents),
-                      array("bigint", [None] * len(ids)), array("integer", [look] + [None] * (len(ids) - 1)),
-                      array("text", ['"c-1"' if look else None] + [None] * (len(ids) - 1))))
+                      array("bigint", [None] * len(ids))))
 
 
 def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, count=LINES):
@@ -259,7 +258,6 @@ def all_cases(t, n):
         for key in ("NULL", "'a key'", "'key-7'"):
             yield "session_append", append(session, ["new"], ["e-1"], key=key), 1
         yield "session_append", append(session, ["new"], [None], refs=[-1]), 1
-        yield "session_append", append(session, ["new"], [None], refs=[-1], look=1), 200
     yield "session_link", f"{T}, 'few waits', {array('text', ['e-10', 'e-20'])}", few(n)
     yield "session_link", f"{s}, '{{}}'", 0
     yield "session_link", f"{T}, 'few rings', '{{}}'", few(n)

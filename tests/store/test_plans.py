@@ -131,12 +131,12 @@ EXAMPLES = {
     "search_take": ["'', 100", "'tenant-2', 1"],
     "session_append": [
         f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}', '{NULL,NULL}', '{NULL,NULL}'",
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}'",
         f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{1,NULL}', '{\"c\",NULL}'"],
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}'"],
     "session_append_new": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
-        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', 'plain', NULL, true"
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', 'plain', NULL, true"
         for session in (SESSION, f"{TENANT}, 'no such'", f"{TENANT}, 'gone-5'")],
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "

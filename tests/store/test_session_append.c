@@ -190,67 +190,33 @@ static void test_writer_knows_the_dialect(void **state)
     assert_int_equal(test_session_version(T, s), 3);
 }
 
-/* The writer keeps the entries that no context will show, over all batches. */
-static void test_writer_lists_what_is_not_in_a_context(void **state)
+/* The other entries of the batch stay, and are written. */
+static void test_writer_refuses_misspelt_members(void **state)
 {
-    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_writer *writer = NULL;
-    char *list;
 
     (void)state;
-    options.buffered = 1;
-    assert_ok(cardbox_session_open(&writer, db, T, "unseen", &options, &err), &err);
-    assert_non_null(cardbox_session_append_entry(
-        writer, "{\"type\":\"tool_result\",\"id\":\"r\",\"toolCallId\":\"c\",\"output\":1}", &err));
+    const char *s = new_session();
+    assert_ok(cardbox_session_open(&writer, db, T, s, NULL, &err), &err);
+    assert_non_null(cardbox_session_append_user(writer, "x", NULL, &err));
     assert_null(cardbox_session_append_entry(
         writer, "{\"type\":\"tool_result\",\"tool_call_id\":\"c\",\"output\":1}", &err));
     assert_non_null(strstr(err.message, "did you mean \"toolCallId\"?"));
-    assert_non_null(cardbox_session_append_user(writer, "x", NULL, &err));
     assert_non_null(cardbox_session_append_entry(writer, "{\"type\":\"fly\",\"id\":\"f\"}", &err));
-    assert_ok(cardbox_session_flush(writer, &err), &err);
-    list = cardbox_session_writer_not_in_context(writer);
-    assert_string_equal(list, "[{\"entry_id\":\"r\",\"reason\":\"no_call\"},"
-                              "{\"entry_id\":\"f\",\"reason\":\"unknown_type\"}]");
-    cardbox_free(list);
     assert_ok(cardbox_session_close(writer, &err), &err);
-}
-
-/* The list of a writer has at most 1 MiB. */
-static void test_long_list_of_a_writer(void **state)
-{
-    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_session_writer *writer = NULL;
-    char entry[600];
-    char *list;
-
-    (void)state;
-    options.buffered = 1000;
-    assert_ok(cardbox_session_open(&writer, db, T, "long-list", &options, &err), &err);
-    for (int i = 0; i < 3001; i++) {
-        snprintf(entry, sizeof(entry), "{\"type\":\"fly\",\"id\":\"%0500d\"}", i);
-        assert_non_null(cardbox_session_append_entry(writer, entry, &err));
-    }
-    assert_ok(cardbox_session_flush(writer, &err), &err);
-    list = cardbox_session_writer_not_in_context(writer);
-    assert_non_null(list);
-    assert_true(strlen(list) < (size_t)1024 * 1024 + 64);
-    assert_non_null(strstr(list, "999\",\"reason\":\"unknown_type\"},{\"more\":2001}]"));
-    cardbox_free(list);
-    assert_ok(cardbox_session_close(writer, &err), &err);
+    assert_int_equal(test_session_version(T, s), 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_list_of_a_writer),
         cmocka_unit_test(test_writer_goes_on),
         cmocka_unit_test(test_writer_mixes),
         cmocka_unit_test(test_writer_of_the_document),
         cmocka_unit_test(test_open_entries),
         cmocka_unit_test(test_writer_knows_the_dialect),
-        cmocka_unit_test(test_writer_lists_what_is_not_in_a_context),
+        cmocka_unit_test(test_writer_refuses_misspelt_members),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

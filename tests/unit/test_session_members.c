@@ -1,6 +1,5 @@
 /*
- * test_session_members.c: which members of entries count as misspelt, and what decides if a context
- * shows an entry.
+ * test_session_members.c: which members of entries count as misspelt.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "model/session/entry_calls.h"
 #include "model/session/entry_members.h"
 #include "unit/session_test.h"
 
@@ -72,48 +70,11 @@ static void test_real_entries(void **state)
     buf_free(&bytes);
 }
 
-static session_calls calls_of(const char *json, arena *memory)
-{
-    session_calls out;
-    session_line line;
-    session_entry entry;
-    const char *reason;
-
-    assert_true(session_line_from_store(&line, slice_of(json)));
-    assert_true(session_entry_read(&entry, &line, SLICE(""), memory, &reason));
-    assert_true(session_calls_read(&out, &entry, memory));
-    return out;
-}
-
-static void test_calls(void **state)
-{
-    arena memory = ARENA_INIT;
-    session_calls calls;
-
-    (void)state;
-    calls =
-        calls_of("{\"type\":\"assistant\",\"content\":\"\",\"toolCalls\":[{\"id\":\"a\"},{\"id\":"
-                 "\"\\u0062\"},{\"id\":1},{}]}",
-                 &memory);
-    assert_int_equal(calls.count, 2);
-    assert_true(slice_equal(calls.ids[1], SLICE("b")) && !calls.is_result);
-    calls = calls_of(
-        "{\"type\":\"tool_result\",\"toolCallId\":\"a\",\"output\":[{\"type\":\"x\"}]}", &memory);
-    assert_true(calls.count == 1 && calls.is_result && !calls.has_unsupported_block);
-    calls =
-        calls_of("{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"stopReason\":"
-                 "\"error\",\"content\":[{\"type\":\"toolCall\",\"id\":\"a\"},{\"type\":\"x\"}]}}",
-                 &memory);
-    assert_true(calls.count == 1 && calls.has_failed && calls.has_unsupported_block);
-    arena_reset(&memory);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_real_entries),
-        cmocka_unit_test(test_calls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

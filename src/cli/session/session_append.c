@@ -63,34 +63,8 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
                          number + digits.len + 1);
 }
 
-/* Warns about the entries that contexts show only in part or not at all. Prints the line and the
- * reason of the first of them, and the number of the others. `answer` is the SDK's. */
-static void warn_not_in_context(const append_input *input, const json_t *answer)
-{
-    const json_t *entries = json_object_get(answer, "entries");
-    const json_t *not_in_context = json_object_get(answer, "not_in_context");
-    const json_t *first = json_array_get(not_in_context, 0);
-    const char *id = json_string_value(json_object_get(first, "entry_id"));
-    char more[64] = "";
-    size_t others = json_array_size(not_in_context), at = 0;
-
-    if (first == NULL)
-        return;
-    others--;
-    while (at + 1 < input->count &&
-           strcmp(json_string_value(json_object_get(json_array_get(entries, at), "entry_id")),
-                  id) != 0)
-        at++;
-    if (others > 0)
-        snprintf(more, sizeof(more), "; %zu more entr%s not in contexts", others,
-                 others == 1 ? "y is" : "ies are");
-    cli_warning("line %" PRIu64 ": not in contexts: %s%s", input->numbers[at],
-                json_string_value(json_object_get(first, "reason")), more);
-}
-
 /* Prints the answer as JSON, or the number of new entries and the id of the last entry. */
-static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
-                             int64_t version, bool json)
+static cli_exit print_answer(const char *answer, const char *session, int64_t version, bool json)
 {
     const char *last = NULL;
     char number[TERM_NUMBER_SIZE];
@@ -103,7 +77,6 @@ static cli_exit print_answer(const append_input *input, const char *answer, cons
         appended += strcmp(json_string_value(json_object_get(entry, "outcome")), "appended") == 0;
         last = json_string_value(json_object_get(entry, "entry_id"));
     }
-    warn_not_in_context(input, read);
     if (json) {
         term_print_json(answer);
     } else if (last == NULL) {
@@ -152,7 +125,7 @@ static cli_exit append_and_print(cli_call *call, const append_input *input)
     else if (status != CARDBOX_OK)
         end = print_rejection(input, call);
     else
-        end = print_answer(input, answer, session, version, call->json);
+        end = print_answer(answer, session, version, call->json);
     cardbox_free(answer);
     return end;
 }
@@ -187,8 +160,8 @@ const cli_command cli_session_append = {
         "parent is the entry before it, and for the first entry the head. With \"parentId\":null, "
         "the entry is a root. An entry without an id gets a new id. An entry that is stored "
         "already does not change. The head moves to the last entry, whose id is printed; --json "
-        "prints all ids. A misspelt member is an error. If contexts do not show an entry, a "
-        "warning gives the reason. The section ENTRIES of cardbox(1) describes types and members.",
+        "prints all ids. A misspelt member is an error. The section ENTRIES of cardbox(1) "
+        "describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(

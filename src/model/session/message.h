@@ -150,18 +150,6 @@ void context_add_part(context *ctx, context_message *message, context_part part)
  * SCAN_NONE. */
 void context_add_value(context *ctx, context_message *message, scan_value value);
 
-/* A content block of a message. */
-typedef struct context_block {
-    bool is_supported; /* false: the block can't be sent in a message of this role */
-    context_part part; /* the text, thinking or image; of a call only its kind */
-    scan_value call_id, call_name, call_arguments;
-} context_block;
-
-/* Reads the next block of a list, which scan_enter has begun. False: there are no more blocks. An
- * image is supported in messages of users and results, if it is base64 of a known MIME type, or has
- * an http or https URL. White space and control characters in the URL are not supported. */
-bool context_next_block(context_block *out, scan_walk *walk, context_role role);
-
 /* Adds content: the elements of an array as blocks, or any other value as a text. A block that
  * can't be sent in this message is left out and reported as CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);

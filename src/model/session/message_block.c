@@ -180,7 +180,17 @@ static bool read_block(context_part *out, context_role role, const scan_value *f
     return false;
 }
 
-bool context_next_block(context_block *out, scan_walk *walk, context_role role)
+/* A content block of a message. */
+typedef struct content_block {
+    bool is_supported; /* false: the block can't be sent in a message of this role */
+    context_part part; /* the text, thinking or image; of a call only its kind */
+    scan_value call_id, call_name, call_arguments;
+} content_block;
+
+/* Reads the next block of a list, which scan_enter has begun. False: there are no more blocks. An
+ * image is supported in messages of users and results, if it is base64 of a known MIME type, or has
+ * an http or https URL. White space and control characters in the URL are not supported. */
+static bool next_block(content_block *out, scan_walk *walk, context_role role)
 {
     static const char *const NAMES[BLOCK_MEMBERS] = {
         "type",     "text", "thinking", "thinkingSignature", "redacted",  "data",
@@ -201,7 +211,7 @@ bool context_next_block(context_block *out, scan_walk *walk, context_role role)
 void context_add_content(context *ctx, context_message *message, scan_value content)
 {
     scan_walk walk = scan_enter(content);
-    context_block block;
+    content_block block;
 
     if (message == NULL)
         return;
@@ -209,7 +219,7 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
         context_add_value(ctx, message, content);
         return;
     }
-    while (context_next_block(&block, &walk, message->role)) {
+    while (next_block(&block, &walk, message->role)) {
         if (!block.is_supported)
             context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message, (slice){"", 0});
         else if (block.part.kind == CONTEXT_CALL)

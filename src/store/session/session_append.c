@@ -12,7 +12,6 @@
 #include "cardbox/limits.h"
 #include "base/errors.h"
 #include "model/session/entry_members.h"
-#include "store/session/not_in_context.h"
 
 /* --- a client's JSON as one line --- */
 
@@ -391,9 +390,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     added->has_time = members.has_time;
     added->time_ms = members.time_ms;
     batch->new_ids += members.has_id;
-    if (added->duplicate_of > 0)
-        return CARDBOX_OK;
-    return session_find_reason(batch, added, &entry) ? CARDBOX_OK : error_nomem(err);
+    return CARDBOX_OK;
 }
 
 /* --- services --- */
@@ -436,8 +433,5 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_member_int(out, "line", session_line_number(rows, i));
         buf_char(out, '}');
     }
-    buf_char(out, ']');
-    buf_name(out, "not_in_context");
-    session_not_in_context_json(out, batch, rows);
-    buf_char(out, '}');
+    buf_text(out, "]}");
 }

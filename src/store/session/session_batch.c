@@ -27,16 +27,12 @@ void session_batch_free(session_batch *batch)
     arena_reset(&batch->memory);
     batch->lines = NULL;
     batch->count = batch->capacity = batch->bytes = 0;
-    batch->uses = NULL;
-    batch->use_count = batch->use_capacity = 0;
-    batch->lookups = 0;
 }
 
 bool session_batch_reset(session_batch *batch)
 {
     session_batch_free(batch);
-    return string_map_init(&batch->ids, 64, &batch->memory) &&
-           string_map_init(&batch->calls, 0, &batch->memory);
+    return string_map_init(&batch->ids, 64, &batch->memory);
 }
 
 static pending_line *add_line(session_batch *batch)
@@ -196,8 +192,6 @@ static const struct {
     {PARAMS_JSON, OF_BOTH, offsetof(pending_line, label)},
     {PARAMS_JSON, OF_BOTH, offsetof(pending_line, content)},
     {PARAMS_INT8, OF_APPEND, offsetof(pending_line, time_ms)},
-    {PARAMS_INT4, OF_APPEND, offsetof(pending_line, search_above)},
-    {PARAMS_TEXT, OF_APPEND, offsetof(pending_line, search_call)},
     {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, before)},
     {PARAMS_BYTEA, OF_IMPORT, offsetof(pending_line, after)},
     {PARAMS_BOOL, OF_IMPORT, offsetof(pending_line, id_is_made)},
@@ -206,8 +200,7 @@ static const struct {
 static bool is_null(const pending_line *line, size_t offset)
 {
     return (offset == offsetof(pending_line, index) && !line->has_index) ||
-           (offset == offsetof(pending_line, time_ms) && !line->has_time) ||
-           (offset == offsetof(pending_line, search_above) && line->search_above == 0);
+           (offset == offsetof(pending_line, time_ms) && !line->has_time);
 }
 
 static void put_columns(params *p, const session_batch *batch)

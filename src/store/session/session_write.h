@@ -38,18 +38,6 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 /* --- write lines: STATEMENT_session_append, _session_append_new, _session_import --- */
 
-/* The reason why contexts show an appended entry only in part or not at all. REASONS in
- * not_in_context.c has the names. */
-typedef enum session_reason {
-    SESSION_NO_REASON = 0,  /* contexts show the whole entry, or it is a label or setting */
-    SESSION_UNKNOWN_KIND,   /* the type of the entry is unknown */
-    SESSION_FAILED_MESSAGE, /* an assistant's message ended in error or was aborted */
-    SESSION_FAILED_CALL,    /* a result: the message of its call ended in error or was aborted */
-    SESSION_NO_CALL,        /* a result: its call is not above it */
-    SESSION_SECOND_RESULT,  /* a result: its call has a result already */
-    SESSION_UNKNOWN_BLOCK   /* a content block can't be sent; the rest of the entry is shown */
-} session_reason;
-
 /* A line to be written. Its slices must stay valid until the parameters are built; ptr NULL is an
  * SQL NULL. */
 typedef struct pending_line {
@@ -64,20 +52,15 @@ typedef struct pending_line {
                      REF_HEAD */
     /* number, from 1, of an earlier line of the batch with this id; 0: none */
     int32_t duplicate_of;
-    slice type;       /* type of the entry; of a header: "session"; ptr NULL: neither */
-    slice role, sets; /* see session_role_shown and session_entry_sets */
-    slice target;     /* a label's target, or the first entry that a compaction keeps */
-    bool has_index;   /* the entry is a compaction that names its first kept entry by an index */
-    int64_t index;    /* line number of the first kept entry, from 0; negative: not known */
-    slice label;      /* JSON: the label or name that the entry sets */
-    bool has_time;    /* appends: the database adds time_ms as the timestamp of the entry */
-    int64_t time_ms;  /* milliseconds since 1970 */
-    session_reason reason; /* appends: known without the database */
-    int32_t search_above;  /* appends: number, from 1, of the entry of the batch above which the
-                              database searches for the call of a result; 0: no search */
-    slice search_call;     /* the id of this call as a JSON string */
-    int32_t results;       /* number of results of this call in the batch that precede the entry */
-    slice given;           /* appends: JSON of the entry as the client sent it, on one line */
+    slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
+    slice role, sets;    /* see session_role_shown and session_entry_sets */
+    slice target;        /* a label's target, or the first entry that a compaction keeps */
+    bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
+    int64_t index;       /* line number of the first kept entry, from 0; negative: not known */
+    slice label;         /* JSON: the label or name that the entry sets */
+    bool has_time;       /* appends: the database adds time_ms as the timestamp of the entry */
+    int64_t time_ms;     /* milliseconds since 1970 */
+    slice given;         /* appends: JSON of the entry as the client sent it, on one line */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
 } pending_line;
@@ -101,10 +84,6 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* total bytes of the entries' JSON */
     string_map ids;
-    string_map calls; /* maps ids of calls to numbers, from 1, in `uses`: see not_in_context.c */
-    struct call_use *uses;
-    size_t use_count, use_capacity;
-    unsigned lookups; /* number of lines with search_above */
     /* id of the last entry added; empty: none. session_batch_reset keeps it */
     char previous_id[SESSION_ID_MAX + 1];
     bool has_new_ids;     /* true: an entry got a new id */
@@ -157,7 +136,7 @@ statement_id session_append_statement(const session_batch *batch);
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries","not_in_context"}, made from the statement's rows. */
+/* Appends {"session_id","version","entries"}, made from the statement's rows. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 void session_append_params(params *p, const session_batch *batch);

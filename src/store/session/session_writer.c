@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "store/session/not_in_context.h"
 #include "store/session/session_call.h"
 
 /* A batch with BUFFERED entries (the default of the option `buffered`) or BATCH_BYTES bytes is sent
@@ -13,16 +12,11 @@
 #define BUFFERED    10
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
-/* Maximum bytes of the list of cardbox_session_writer_not_in_context. */
-#define NOT_IN_CONTEXT_BYTES ((size_t)1024 * 1024)
-
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory;       /* has the key, the timestamp, the ids of the project and session, and all
-                           returned entry ids */
-    buf not_in_context; /* lists of session_not_in_context_json of the sent batches */
-    size_t unlisted;    /* number of entries whose lists had no space in not_in_context */
+    arena memory; /* has the key, the timestamp, the ids of the project and session, and all
+                     returned entry ids */
     bool is_pi;
     unsigned batch_entries;
 };
@@ -84,7 +78,6 @@ static void free_writer(cardbox_session_writer *writer)
 {
     session_batch_free(&writer->batch);
     arena_reset(&writer->memory);
-    buf_free(&writer->not_in_context);
     free(writer);
 }
 
@@ -101,7 +94,6 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
     if (writer == NULL)
         return error_nomem(err);
     writer->db = db;
-    writer->not_in_context = (buf)BUF_INIT(NOT_IN_CONTEXT_BYTES);
     const char *own_tenant = arena_copy(&writer->memory, slice_of(tenant));
     const char *own_session = arena_copy(&writer->memory, slice_of(session_id));
     if (!session_batch_init(&writer->batch, slice_of(own_tenant), slice_of(own_session)) ||
@@ -271,39 +263,6 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
 
 /* --- sending --- */
 
-/* Adds the entries of the sent batch to the list. After the first batch whose entries have no
- * space, entries are only counted. */
-static void add_not_in_context(cardbox_session_writer *writer, const store_rows *rows)
-{
-    buf *all = &writer->not_in_context, list = BUF_INIT(NOT_IN_CONTEXT_BYTES);
-    size_t count = session_not_in_context_json(&list, &writer->batch, rows);
-
-    if (writer->unlisted > 0 || !buf_ok(&list) || all->len + list.len > NOT_IN_CONTEXT_BYTES) {
-        writer->unlisted += count;
-    } else if (count > 0) {
-        if (all->len > 0)
-            buf_char(all, ',');
-        buf_add(all, list.data + 1, list.len - 2);
-    }
-    buf_free(&list);
-}
-
-char *cardbox_session_writer_not_in_context(const cardbox_session_writer *writer)
-{
-    buf list = BUF_INIT(NOT_IN_CONTEXT_BYTES + 64);
-
-    buf_char(&list, '[');
-    if (writer != NULL)
-        buf_slice(&list, buf_as_slice(&writer->not_in_context));
-    if (writer != NULL && writer->unlisted > 0) {
-        buf_text(&list, list.len > 1 ? ",{" : "{");
-        buf_member_int(&list, "more", (int64_t)writer->unlisted);
-        buf_char(&list, '}');
-    }
-    buf_char(&list, ']');
-    return buf_take(&list);
-}
-
 cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -313,8 +272,6 @@ cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_err
     if (writer->batch.count == 0)
         return CARDBOX_OK;
     cardbox_status status = session_run_append(&rows, writer->db, &writer->batch, RUN_AGAIN, err);
-    if (status == CARDBOX_OK)
-        add_not_in_context(writer, rows);
     rows_free(rows);
     if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
         return error_nomem(err);
