@@ -394,10 +394,12 @@ typedef struct cardbox_session_append_options {
  * same holds for the second of two entries of the call that are the same. Two entries of the call
  * with the same id and different content are CARDBOX_INVALID.
  *
- * An unknown member is CARDBOX_INVALID if its name differs from a known name of the entry's type by
- * letter case, by `_`, or by one letter. One letter counts only if both names have 5 letters or
- * more. Other unknown members are stored. A role of another API as the type, such as "developer",
- * is CARDBOX_INVALID too.
+ * In the dialect plain, a member that the entry's type does not have is CARDBOX_INVALID. All types
+ * have `metadata` for free data. Entries of the type metadata and of unknown types may have any
+ * members. Members inside of `content` and `toolCalls` are not checked. Entries of the types label
+ * and session_info are checked if an earlier entry of the call, or options->create, determines that
+ * the dialect is plain. A message of a model's API is CARDBOX_INVALID too, for example an object
+ * with a role and without a type: append such messages with cardbox_session_add.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle

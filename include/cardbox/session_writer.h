@@ -126,7 +126,7 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
 
 /**
  * Appends an entry of any type. An entry of an unknown type is stored, and is never part of a
- * context. A misspelt member is an error, as in cardbox_session_append.
+ * context. An unknown member is an error in the dialect plain, as in cardbox_session_append.
  *
  * @param writer  a writer
  * @param json    an entry as for cardbox_session_append; if it has no parentId, its parent is the

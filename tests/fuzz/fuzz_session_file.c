@@ -3,8 +3,9 @@
  * accounted for in the report, and what is in the tree is a tree.
  */
 #include "fuzz/fuzz.h"
-#include "model/session/entry_members.h"
 #include "model/session/file.h"
+#include "model/session/foreign.h"
+#include "model/session/plain_types.h"
 
 static void check_lines(slice bytes)
 {
@@ -33,11 +34,15 @@ static void check_entry(const session_file *file, uint32_t i)
 {
     const session_entry *entry = &file->entries[i];
     const session_node *node = &file->tree.nodes[i];
-    session_misspelling wrong;
+    const plain_type *type = plain_type_named(entry->type);
+    session_api_sign sign;
+    slice unknown;
 
     require(slice_is_id(entry->id, SESSION_ID_MAX));
-    if (session_entry_misspelt(&wrong, entry->value))
-        require(scan_may_name(entry->text, wrong.given) && wrong.meant != NULL);
+    if (type != NULL && plain_type_unknown_member(&unknown, type, entry->value))
+        require(unknown.ptr > entry->text.ptr && unknown.len < entry->text.len);
+    if (session_is_api_message(&sign, entry->value))
+        require(sign.name.len > 0);
     if (node->state != SESSION_IN_TREE)
         return;
     require(session_tree_find(&file->tree, entry->id) == i);

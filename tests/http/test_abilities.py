@@ -274,8 +274,9 @@ def test_unknown_abilities():
 def test_card_from_entry():
     """A box of such cards gives the messages that the session gives."""
     plain = a_session(an_entry("u", None), an_entry("a", "u", type="assistant", toolCalls=[
-        {"id": "c1", "name": "t", "params": {"n": 1}}]), an_entry("r", "a", type="tool_result", toolCallId="c1", output="done",
-                                                                  success=True), an_entry("m", "r", type="metadata"))
+        {"id": "c1", "name": "t", "params": {"n": 1}}]),
+        {"id": "r", "parentId": "a", "type": "tool_result", "toolCallId": "c1", "output": "done", "success": True},
+        an_entry("m", "r", type="metadata"))
     pi = str(uuid.uuid4())
     ask("session:create", {"session_id": pi, "dialect": "pi"})
     ask("session:append", {"session_id": pi, "entries": [
@@ -455,7 +456,7 @@ def test_appends_that_are_refused():
     for entry in ({}, {"type": ""}, {"type": "session"}, {"type": 1}):
         no([an_entry("x", None), entry], 422, "/entries/1: an entry needs a type")
     no([{"type": "user", "id": 7}], 422, "/entries/0: ")
-    no([{"type": "user", "text": "x"}], 422, "/entries/0: an entry of type user needs the member content")
+    no([{"type": "user"}], 422, "/entries/0: an entry of type user needs the member content")
     no([an_entry("y", "y")], 422, "own parent")
     no([an_entry("y", "nothing")], 404, "must be in the session")
     assert no([an_entry("e1", None, content="x")], 409, "other content")["current_version"] == 2

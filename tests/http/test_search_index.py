@@ -193,7 +193,7 @@ def test_entries():
 def test_time_of_a_large_entry():
     """Only the beginning of an entry is searchable, and the time is read from it."""
     call("PUT", session_url("large"), {"dialect": "plain"})
-    entry = {"type": "user", "note": {"timestamp": "2001-01-01T00:00:00Z"}, "timestamp": "2026-01-02T03:04:05Z",
+    entry = {"type": "user", "metadata": {"timestamp": "2001-01-01T00:00:00Z"}, "timestamp": "2026-01-02T03:04:05Z",
              "content": "thylacine " + "x " * 40000 + "afterthought"}
     call("POST", session_url("large", "entries"), {"entries": [entry]})
     await_(lambda: len(hits("thylacine")) == 1)

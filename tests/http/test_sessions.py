@@ -55,14 +55,14 @@ def reason(answer):
 
 
 def test_append_refuses_what_no_model_sees():
-    """A member that is missing, or called otherwise, is said at once; what a file has is taken as it is."""
+    """A member that is missing is said at once; what a file has is taken as it is."""
     def of_pi(**message):
         return {"type": "message", "message": message}
-    nothing = (({"type": "user"}, "content"), ({"type": "user", "text": "x"}, "content"),
+    nothing = (({"type": "user"}, "content"), ({"type": "user", "metadata": {"text": "x"}}, "content"),
                ({"type": "user", "content": None}, "content"), ({"type": "system"}, "content"),
-               ({"type": "assistant", "text": "x"}, "content"), ({"type": "tool_result"}, "output"),
-               ({"type": "tool_result", "content": "x"}, "output"), ({"type": "message"}, "message"),
-               ({"type": "message", "message": "x"}, "message"), ({"type": "message", "role": "user"}, "message"),
+               ({"type": "assistant"}, "content"), ({"type": "tool_result"}, "output"),
+               ({"type": "tool_result", "details": "x"}, "output"), ({"type": "message"}, "message"),
+               ({"type": "message", "message": "x"}, "message"), ({"type": "message", "content": "x"}, "message"),
                (of_pi(content="x"), "message"), (of_pi(role="user"), "content"), (of_pi(role="toolResult"), "content"),
                ({"type": "custom_message"}, "content"), ({"type": "compaction"}, "summary"),
                ({"type": "branch_summary"}, "summary"), ({"type": "branch_summary", "summary": 5}, "summary"),

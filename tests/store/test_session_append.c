@@ -191,7 +191,7 @@ static void test_writer_knows_the_dialect(void **state)
 }
 
 /* The other entries of the batch stay, and are written. */
-static void test_writer_refuses_misspelt_members(void **state)
+static void test_writer_refuses_unknown_members(void **state)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_writer *writer = NULL;
@@ -201,8 +201,12 @@ static void test_writer_refuses_misspelt_members(void **state)
     assert_ok(cardbox_session_open(&writer, db, T, s, NULL, &err), &err);
     assert_non_null(cardbox_session_append_user(writer, "x", NULL, &err));
     assert_null(cardbox_session_append_entry(
-        writer, "{\"type\":\"tool_result\",\"tool_call_id\":\"c\",\"output\":1}", &err));
-    assert_non_null(strstr(err.message, "did you mean \"toolCallId\"?"));
+        writer, "{\"type\":\"user\",\"content\":\"x\",\"usage\":1}", &err));
+    assert_int_equal(err.status, CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "unknown member \"usage\" in an entry of type user"));
+    assert_null(
+        cardbox_session_append_entry(writer, "{\"role\":\"user\",\"content\":\"x\"}", &err));
+    assert_non_null(strstr(err.message, "POST .../messages"));
     assert_non_null(cardbox_session_append_entry(writer, "{\"type\":\"fly\",\"id\":\"f\"}", &err));
     assert_ok(cardbox_session_close(writer, &err), &err);
     assert_int_equal(test_session_version(T, s), 2);
@@ -216,7 +220,7 @@ int main(void)
         cmocka_unit_test(test_writer_of_the_document),
         cmocka_unit_test(test_open_entries),
         cmocka_unit_test(test_writer_knows_the_dialect),
-        cmocka_unit_test(test_writer_refuses_misspelt_members),
+        cmocka_unit_test(test_writer_refuses_unknown_members),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

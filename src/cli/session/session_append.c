@@ -160,8 +160,8 @@ const cli_command cli_session_append = {
         "parent is the entry before it, and for the first entry the head. With \"parentId\":null, "
         "the entry is a root. An entry without an id gets a new id. An entry that is stored "
         "already does not change. The head moves to the last entry, whose id is printed; --json "
-        "prints all ids. A misspelt member is an error. The section ENTRIES of cardbox(1) "
-        "describes types and members.",
+        "prints all ids. In the dialect plain, an unknown member is an error. The section "
+        "ENTRIES of cardbox(1) describes types and members.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(

@@ -11,7 +11,8 @@
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "base/errors.h"
-#include "model/session/entry_members.h"
+#include "model/session/foreign.h"
+#include "model/session/plain_types.h"
 
 /* --- a client's JSON as one line --- */
 
@@ -147,12 +148,10 @@ static void add_time(buf *out, const session_batch *batch, int dialect, int64_t 
     }
 }
 
-/* Returns the dialect of an entry of type `type` in a batch; negative: only the database knows it,
- * because both dialects have such entries. */
-static int dialect_of(const session_batch *batch, scan_value type)
+/* Returns the dialect of an entry in a batch; negative: only the database knows it, because both
+ * dialects have entries of this kind. */
+static int dialect_of(const session_batch *batch, session_kind kind)
 {
-    session_kind kind = session_kind_named(scan_string_inside(type));
-
     if (batch->dialect >= 0 || !session_kind_has_dialect(kind))
         return batch->dialect;
     return (int)session_kind_dialect(kind);
@@ -172,7 +171,7 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
     session_pick(line->value, NAMES, found, 4);
     *added = (new_members){.has_id = found[0].kind == SCAN_NONE};
     bool follows = found[1].kind == SCAN_NONE && !is_root && batch->previous_id[0] != '\0';
-    int dialect = dialect_of(batch, found[3]);
+    int dialect = dialect_of(batch, session_kind_named(scan_string_inside(found[3])));
     if (added->has_id && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
                          "with a key an entry needs an id of its own: a new id would differ "
@@ -228,74 +227,44 @@ static cardbox_status find_same_id(const pending_line **earlier, session_batch *
                      number - 1, batch->count, error_shown(id), id.ptr);
 }
 
-/* Returns the type of plain for a role of an API of models, of another program or of pi; NULL: the
- * role is not known. */
-static const char *type_for_role(slice role)
+/* Fails if an object is a message of a model's API instead of an entry, or has no type. */
+static cardbox_status check_type(scan_value entry, cardbox_error *err)
 {
-    static const struct {
-        const char *role;
-        const char *type;
-    } TYPES[] = {
-        {"user", "user"},
-        {"human", "user"},
-        {"assistant", "assistant"},
-        {"model", "assistant"},
-        {"ai", "assistant"},
-        {"system", "system"},
-        {"developer", "system"},
-        {"tool", "tool_result"},
-        {"function", "tool_result"},
-        {"toolResult", "tool_result"},
-        {"tool_result", "tool_result"},
-    };
+    scan_value type = scan_find(entry, "type");
+    session_api_sign sign;
 
-    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
-        if (slice_equal(role, slice_of(TYPES[i].role)))
-            return TYPES[i].type;
-    }
-    return NULL;
-}
-
-static cardbox_status needs_type(slice role, cardbox_error *err)
-{
-    const char *type = type_for_role(role);
-
-    if (role.len == 0)
-        return error_set(
-            err, CARDBOX_INVALID,
-            "an entry needs a type other than session: a header is part of the session");
-    if (type == NULL)
+    if (session_is_api_message(&sign, entry))
         return error_set(err, CARDBOX_INVALID,
-                         "an entry needs a type, such as user, assistant, tool_result or system, "
-                         "not the role %.*s",
-                         error_shown(role), role.ptr);
-    return error_set(err, CARDBOX_INVALID,
-                     "an entry needs a type: use \"type\": \"%s\" instead of \"role\", or in "
-                     "the dialect pi {\"type\": \"message\", \"message\": {\"role\": ...}}",
-                     type);
-}
-
-/* Fails if an entry has a misspelt member or no type, or a role as its type. */
-static cardbox_status check_names(scan_value entry, cardbox_error *err)
-{
-    static const char *const NAMES[] = {"type", "role"};
-    scan_value found[2];
-    session_misspelling wrong;
-
-    session_pick(entry, NAMES, found, 2);
-    slice type = scan_string_inside(found[0]), role = scan_string_inside(found[1]);
-    if (session_entry_misspelt(&wrong, entry))
+                         "an entry has no %s \"%.*s\", which belongs to messages of models' APIs: "
+                         "append these with POST .../messages, session:add, cardbox_session_add "
+                         "or `cardbox session add`",
+                         sign.what, (int)sign.name.len, sign.name.ptr);
+    if (scan_string_inside(type).len == 0 || session_string_is(type, "session"))
         return error_set(err, CARDBOX_INVALID,
-                         "unknown member \"%.*s\" in an entry%s%.*s: did you mean \"%s\"?",
-                         error_shown(wrong.given), wrong.given.ptr, type.len > 0 ? " of type " : "",
-                         error_shown(type), type.ptr, wrong.meant);
-    if (type.len == 0 || session_string_is(found[0], "session"))
-        return needs_type(type.len == 0 ? role : SLICE(""), err);
-    const char *meant = session_kind_named(type) == SESSION_OTHER ? type_for_role(type) : NULL;
-    if (meant != NULL)
-        return error_set(err, CARDBOX_INVALID, "unknown type \"%.*s\": did you mean \"%s\"?",
-                         error_shown(type), type.ptr, meant);
+                         "an entry needs a type other than session, such as user or assistant: a "
+                         "header is part of the session");
     return CARDBOX_OK;
+}
+
+/* Fails if an entry of the dialect plain has a member that its type does not have. An entry of a
+ * type of both dialects is checked only if the batch has the dialect plain. */
+static cardbox_status check_members(const session_batch *batch, const session_entry *entry,
+                                    cardbox_error *err)
+{
+    const plain_type *type = plain_type_named(entry->type);
+    buf members = BUF_INIT(1024);
+    slice unknown;
+
+    if (type == NULL || dialect_of(batch, entry->kind) != SESSION_PLAIN ||
+        !plain_type_unknown_member(&unknown, type, entry->value))
+        return CARDBOX_OK;
+    plain_type_put_members(&members, type);
+    error_set(err, CARDBOX_INVALID,
+              "unknown member \"%.*s\" in an entry of type %s, which has the members %s: put free "
+              "data into %s",
+              error_shown(unknown), unknown.ptr, type->name, buf_str(&members), type->free_data);
+    buf_free(&members);
+    return CARDBOX_INVALID;
 }
 
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
@@ -362,7 +331,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
         status = read_line(&line, json, "entry", err);
     if (status != CARDBOX_OK)
         return status;
-    status = check_names(line.value, err);
+    status = check_type(line.value, err);
     if (status == CARDBOX_OK)
         status = find_same_id(&earlier, batch, &line, err);
     if (status != CARDBOX_OK)
@@ -377,7 +346,9 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
         return reason == NULL ? error_nomem(err)
                               : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
-    status = check_entry(batch, &entry, err);
+    status = check_members(batch, &entry, err);
+    if (status == CARDBOX_OK)
+        status = check_entry(batch, &entry, err);
     if (status != CARDBOX_OK)
         return status;
     if (is_root && entry.parent_state == SESSION_PARENT_ABSENT)
