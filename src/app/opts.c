@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "base/edit_distance.h"
+#include "app/edit_distance.h"
 #include "base/text.h"
 #include "app/word_wrap.h"
 

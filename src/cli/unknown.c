@@ -1,7 +1,7 @@
 /*
  * unknown.c: prints the error for words that name no command, if possible with a similar command.
  */
-#include "base/edit_distance.h"
+#include "app/edit_distance.h"
 #include "cli/cli.h"
 
 /* A verb that users may try, and a verb of `cardbox` that may be meant. */

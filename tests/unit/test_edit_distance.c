@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/edit_distance.h"
+#include "app/edit_distance.h"
 
 static int near_of(const char *given, const char *word)
 {

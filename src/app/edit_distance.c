@@ -2,7 +2,7 @@
  * edit_distance.c: the Damerau-Levenshtein distance of two words, in the variant in which no letter
  * is edited twice.
  */
-#include "base/edit_distance.h"
+#include "app/edit_distance.h"
 
 enum { BEGINNING_LEAST = 3 };
 

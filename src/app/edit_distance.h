@@ -1,8 +1,8 @@
 /*
  * edit_distance.h: the edit distance of two words, for suggestions when a word is misspelt.
  */
-#ifndef BASE_EDIT_DISTANCE_H
-#define BASE_EDIT_DISTANCE_H
+#ifndef APP_EDIT_DISTANCE_H
+#define APP_EDIT_DISTANCE_H
 
 #include "base/slice.h"
 
