@@ -20,7 +20,8 @@ typedef enum cardbox_format {
     /** objects with role ("user", "assistant" or "tool"), content (a string), toolCalls (absent, or
      * an array of {"id", "name", "params"}) and, for the role "tool", toolCallId. System text is
      * separate. This is not the format of a model's API. */
-    CARDBOX_FORMAT_MESSAGES = 3
+    CARDBOX_FORMAT_MESSAGES = 3,
+    CARDBOX_FORMAT_RESPONSES = 4 /**< items of the Responses API; system text is separate */
 } cardbox_format;
 
 /** The messages for a model. Opaque; free with cardbox_context_free. */

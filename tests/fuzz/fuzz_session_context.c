@@ -48,10 +48,10 @@ static void check_context(const session_file *file, cardbox_format format, bool 
     require(path != NULL);
     for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
         path[i] = &file->entries[at];
-    require(context_of_path(&ctx, NULL, path, count, repair, &memory));
+    require(context_of_path(&ctx, NULL, path, count, format, repair, &memory));
     if (repair)
         check_pairs(&ctx);
-    require(context_write(&out, &ctx, format));
+    require(context_write(&out, &ctx));
     require(scan_check(buf_as_slice(&out.messages), 200, NULL, NULL, NULL));
     require(out.system.len == 0 || scan_check(buf_as_slice(&out.system), 200, NULL, NULL, NULL));
     context_output_free(&out);
@@ -59,12 +59,12 @@ static void check_context(const session_file *file, cardbox_format format, bool 
 }
 
 /* The number of messages that a format writes. */
-static size_t count_written(context *ctx, cardbox_format format)
+static size_t count_written(context *ctx)
 {
     size_t count = 0;
 
     for (const context_message *m = ctx->list.first; m != NULL; m = m->next)
-        count += context_leaves_out(ctx, format, m) ? 0 : 1;
+        count += context_leaves_out(ctx, m) ? 0 : 1;
     return count;
 }
 
@@ -78,13 +78,13 @@ static void check_cut(const session_entry **path, size_t count, const context_re
     context_output out;
     context ctx;
 
-    require(context_of_path(&ctx, NULL, path, count, true, &memory));
+    require(context_of_path(&ctx, NULL, path, count, request->format, true, &memory));
     size_t whole = ctx.list.count;
     if (context_write_cut(&out, &ctx, request)) {
         check_pairs(&ctx);
         require(ctx.list.count + ctx.omitted == whole);
         require(request->limit == 0 ||
-                count_written(&ctx, request->format) <= (size_t)request->limit);
+                count_written(&ctx) <= (size_t)request->limit);
         require(whole == 0 || out.messages.len + out.system.len <= bytes);
     } else {
         require(ctx.does_not_fit);

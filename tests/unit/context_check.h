@@ -103,7 +103,8 @@ static inline void assert_accepted(const context_output *out, cardbox_format for
 }
 
 /* Builds the context of an entry. To be freed with its memory. */
-static inline context build(const session_file *file, uint32_t leaf, bool repair, arena *memory)
+static inline context build(const session_file *file, uint32_t leaf, cardbox_format format,
+                            bool repair, arena *memory)
 {
     size_t count = (size_t)file->tree.nodes[leaf].depth + 1;
     const session_entry **path = arena_zeros(memory, count, sizeof(*path));
@@ -112,8 +113,8 @@ static inline context build(const session_file *file, uint32_t leaf, bool repair
     assert_non_null(path);
     for (size_t i = count; i-- > 0; leaf = file->tree.nodes[leaf].parent)
         path[i] = &file->entries[leaf];
-    assert_true(context_of_path(&ctx, file->has_header ? &file->header : NULL, path, count, repair,
-                                memory));
+    assert_true(context_of_path(&ctx, file->has_header ? &file->header : NULL, path, count, format,
+                                repair, memory));
     return ctx;
 }
 
@@ -122,12 +123,13 @@ static inline void assert_sendable(const session_file *file, uint32_t leaf)
 {
     for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_MESSAGES; format++) {
         arena memory = ARENA_INIT, more = ARENA_INIT;
-        context first = build(file, leaf, true, &memory), second = build(file, leaf, true, &more);
+        context first = build(file, leaf, (cardbox_format)format, true, &memory);
+        context second = build(file, leaf, (cardbox_format)format, true, &more);
         context_output out, again;
         buf report = BUF_INIT(1u << 26);
 
-        assert_true(context_write(&out, &first, (cardbox_format)format));
-        assert_true(context_write(&again, &second, (cardbox_format)format));
+        assert_true(context_write(&out, &first));
+        assert_true(context_write(&again, &second));
         assert_accepted(&out, (cardbox_format)format);
         assert_true(slice_equal(buf_as_slice(&out.messages), buf_as_slice(&again.messages)));
         assert_true(slice_equal(buf_as_slice(&out.system), buf_as_slice(&again.system)));
@@ -154,8 +156,8 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
     context_output out;
 
     assert_true(session_file_read(&file, slice_of(text)));
-    context ctx = build(&file, file.tree.leaf, repair, &memory);
-    assert_true(context_write(&out, &ctx, format));
+    context ctx = build(&file, file.tree.leaf, format, repair, &memory);
+    assert_true(context_write(&out, &ctx));
     if (repair) {
         assert_accepted(&out, format);
         assert_sendable(&file, file.tree.leaf);

@@ -17,8 +17,8 @@ static void assert_cards(const context_card *cards, size_t count, cardbox_format
     context ctx;
     context_output out;
 
-    assert_true(context_of_cards(&ctx, cards, count, true, &memory));
-    assert_true(context_write(&out, &ctx, format));
+    assert_true(context_of_cards(&ctx, cards, count, format, true, &memory));
+    assert_true(context_write(&out, &ctx));
     assert_accepted(&out, format);
     if (strcmp(buf_str(&out.messages), expected) != 0)
         fail_msg("\n%s\nis not\n%s", buf_str(&out.messages), expected);

@@ -163,7 +163,7 @@ static void assert_repairs(const char *text, const char *expected)
     buf report = BUF_INIT(1u << 20);
 
     assert_true(session_file_read(&file, slice_of(text)));
-    context ctx = build(&file, file.tree.leaf, true, &memory);
+    context ctx = build(&file, file.tree.leaf, CARDBOX_FORMAT_OPENAI, true, &memory);
     assert_sendable(&file, file.tree.leaf);
     buf_char(&report, '{');
     context_report(&report, &ctx);
@@ -184,8 +184,8 @@ static void each_repair_is_reported(void **state)
                 RESULT("e", "d", "c2", TEXT("twice")) RESULT("f", "e", "lost", TEXT("whose?")),
         "{\"messages_before\":6,\"messages_after\":5,\"repairs\":["
         "{\"repair\":\"synthetic_result\",\"entry\":\"b\",\"call\":\"c1\"},"
-        "{\"repair\":\"moved_result\",\"entry\":\"d\",\"call\":\"c2\"},"
-        "{\"repair\":\"second_result\",\"entry\":\"e\",\"call\":\"c2\"},"
+        "{\"repair\":\"moved_result\",\"entry\":\"e\",\"call\":\"c2\"},"
+        "{\"repair\":\"second_result\",\"entry\":\"d\",\"call\":\"c2\"},"
         "{\"repair\":\"orphan_result\",\"entry\":\"f\",\"call\":\"lost\"}]}");
     assert_repairs(USER("a", "", "x") MESSAGE(
                        "b", "a",
@@ -205,11 +205,12 @@ static void ids_that_occur_again_are_replaced(void **state)
                            RESULT("e", "d", "0", TEXT("r2")),
                    "{\"messages_before\":5,\"messages_after\":5,\"repairs\":["
                    "{\"repair\":\"call_id\",\"entry\":\"d\",\"call\":\"0\"}]}");
-    assert_repairs(USER("a", "", "x") SAID("b", "a", CALL("c|x", "fs.read", "null"))
-                       RESULT("c", "b", "c|x", ""),
+#define LONG_ID "c|x........................................"
+    assert_repairs(USER("a", "", "x") SAID("b", "a", CALL(LONG_ID, "fs.read", "null"))
+                       RESULT("c", "b", LONG_ID, ""),
                    "{\"messages_before\":3,\"messages_after\":3,\"repairs\":["
-                   "{\"repair\":\"call_id\",\"entry\":\"b\",\"call\":\"c|x\"},"
-                   "{\"repair\":\"tool_name\",\"entry\":\"b\",\"call\":\"c|x\"}]}");
+                   "{\"repair\":\"call_id\",\"entry\":\"b\",\"call\":\"" LONG_ID "\"},"
+                   "{\"repair\":\"tool_name\",\"entry\":\"b\",\"call\":\"" LONG_ID "\"}]}");
 }
 
 static void assert_counted(const char *text, cardbox_format format, size_t written,
@@ -221,8 +222,8 @@ static void assert_counted(const char *text, cardbox_format format, size_t writt
     context_output out;
 
     assert_true(session_file_read(&file, slice_of(text)));
-    context ctx = build(&file, file.tree.leaf, true, &memory);
-    assert_true(context_write(&out, &ctx, format));
+    context ctx = build(&file, file.tree.leaf, format, true, &memory);
+    assert_true(context_write(&out, &ctx));
     assert_int_equal(out.count, written);
     context_report(&report, &ctx);
     if (strncmp(buf_str(&report), counts, strlen(counts)) != 0)
@@ -309,9 +310,9 @@ static void what_a_format_leaves_out_is_reported(void **state)
     assert_true(session_file_read(
         &file, slice_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n"))));
     for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_ANTHROPIC; format++) {
-        context ctx = build(&file, 2, true, &memory);
+        context ctx = build(&file, 2, (cardbox_format)format, true, &memory);
         context_output out;
-        assert_true(context_write(&out, &ctx, (cardbox_format)format));
+        assert_true(context_write(&out, &ctx));
         assert_int_equal(ctx.repairs->kind, CONTEXT_EMPTY_MESSAGE);
         assert_ptr_equal(ctx.repairs->next, ctx.last_repair);
         assert_int_equal(out.count, 1);
@@ -381,10 +382,10 @@ static void the_last_word_on_the_model_holds(void **state)
                                 "\"modelId\":\"m1\"")
                 MESSAGE("b", "a", "\"role\":\"assistant\",\"provider\":\"p2\",\"model\":\"m2\"")
                     MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]"))));
-    context ctx = build(&file, 0, true, &memory);
+    context ctx = build(&file, 0, CARDBOX_FORMAT_OPENAI, true, &memory);
     assert_true(session_string_is(ctx.settings.model, "m1"));
     assert_true(session_string_is(ctx.settings.thinking_level, "high"));
-    ctx = build(&file, 2, true, &memory);
+    ctx = build(&file, 2, CARDBOX_FORMAT_OPENAI, true, &memory);
     assert_true(session_string_is(ctx.settings.provider, "p2"));
     assert_true(session_string_is(ctx.settings.model, "m2"));
     arena_reset(&memory);
@@ -406,10 +407,10 @@ static void digests_hold_all_that_is_before(void **state)
     context ctx;
 
     (void)state;
-    assert_true(context_of_cards(&ctx, CARDS, 2, true, &memory));
-    assert_true(context_write(&a, &ctx, CARDBOX_FORMAT_OPENAI));
-    assert_true(context_of_cards(&ctx, CARDS + 1, 2, true, &memory));
-    assert_true(context_write(&b, &ctx, CARDBOX_FORMAT_OPENAI));
+    assert_true(context_of_cards(&ctx, CARDS, 2, CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_write(&a, &ctx));
+    assert_true(context_of_cards(&ctx, CARDS + 1, 2, CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_write(&b, &ctx));
     assert_int_equal(a.count, 2);
     assert_memory_not_equal(&a.digests[1], &b.digests[1], sizeof(a.digests[1]));
     assert_memory_not_equal(&b.digests[0], &b.digests[1], sizeof(b.digests[1]));

@@ -61,9 +61,9 @@ static bool build_all(const session_file *file, cardbox_format format)
 
     for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
         path[i] = &file->entries[at];
-    bool fine = context_of_path(&ctx, &file->header, path, count, true, &memory);
+    bool fine = context_of_path(&ctx, &file->header, path, count, format, true, &memory);
     if (fine) {
-        fine = context_write(&out, &ctx, format);
+        fine = context_write(&out, &ctx);
         context_output_free(&out);
     }
     arena_reset(&memory);

@@ -144,8 +144,8 @@ static void sizes_are_those_of_pi(void **state)
         skip();
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         arena memory = ARENA_INIT, more = ARENA_INIT;
-        context raw = build(&file, CASES[i].entry, false, &memory);
-        context ours = build(&file, CASES[i].entry, true, &more);
+        context raw = build(&file, CASES[i].entry, CARDBOX_FORMAT_ANTHROPIC, false, &memory);
+        context ours = build(&file, CASES[i].entry, CARDBOX_FORMAT_ANTHROPIC, true, &more);
 
         assert_int_equal(raw.list.count, CASES[i].before);
         assert_int_equal(ours.before, CASES[i].before);
@@ -180,7 +180,7 @@ static void calls_and_settings_at_the_end(void **state)
     (void)state;
     if (file.count == 0)
         skip();
-    context ctx = build(&file, file.tree.leaf, false, &memory);
+    context ctx = build(&file, file.tree.leaf, CARDBOX_FORMAT_ANTHROPIC, false, &memory);
     for (const context_message *at = ctx.list.first; at != NULL; at = at->next) {
         answered += at->role == CONTEXT_RESULT;
         for (const context_part *part = at->parts; part != NULL; part = part->next)
@@ -191,7 +191,7 @@ static void calls_and_settings_at_the_end(void **state)
     assert_true(session_string_is(ctx.settings.provider, "anthropic"));
     assert_true(session_string_is(ctx.settings.model, "claude-sonnet-4-5"));
     assert_true(session_string_is(ctx.settings.thinking_level, "off"));
-    ctx = build(&file, file.tree.leaf, true, &memory);
+    ctx = build(&file, file.tree.leaf, CARDBOX_FORMAT_ANTHROPIC, true, &memory);
     assert_int_equal(count_repairs(&ctx, CONTEXT_DROPPED_MESSAGE), 22);
     for (const context_repair *at = ctx.repairs; at != NULL; at = at->next)
         assert_int_equal(at->kind, CONTEXT_DROPPED_MESSAGE);
@@ -207,11 +207,11 @@ static void prefixes_survive(void **state)
     (void)state;
     if (file.count == 0)
         skip();
-    context ctx = build(&file, file.tree.leaf, true, &memory);
-    assert_true(context_write(&all, &ctx, CARDBOX_FORMAT_ANTHROPIC));
+    context ctx = build(&file, file.tree.leaf, CARDBOX_FORMAT_ANTHROPIC, true, &memory);
+    assert_true(context_write(&all, &ctx));
     for (uint32_t leaf = 1; leaf < file.count; leaf += 37) {
-        context shorter = build(&file, leaf, true, &memory);
-        assert_true(context_write(&part, &shorter, CARDBOX_FORMAT_ANTHROPIC));
+        context shorter = build(&file, leaf, CARDBOX_FORMAT_ANTHROPIC, true, &memory);
+        assert_true(context_write(&part, &shorter));
         size_t same = context_first_difference(all.digests, all.count, part.digests, part.count);
         assert_true(same + 1 >= part.count);
         context_output_free(&part);

@@ -5,10 +5,11 @@
  * format_*.c files.
  */
 #include "model/session/context.h"
+#include "model/session/format.h"
 
-static bool init_context(context *out, size_t count, arena *memory)
+static bool init_context(context *out, size_t count, cardbox_format format, arena *memory)
 {
-    *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
+    *out = (context){.memory = memory, .format = format, .most = CONTEXT_BYTES_MAX};
     if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
         out->most = memory->budget->answer_most;
     return string_map_init(&out->open_calls, count / 4, memory);
@@ -17,8 +18,9 @@ static bool init_context(context *out, size_t count, arena *memory)
 static bool finish_context(context *ctx, bool repair)
 {
     ctx->before = ctx->list.count;
-    if (repair)
-        context_pair(ctx);
+    context_pair(ctx, repair);
+    if (ctx->format == CARDBOX_FORMAT_OPENAI || ctx->format == CARDBOX_FORMAT_MESSAGES)
+        context_merge_answers(ctx);
     return !ctx->memory->failed;
 }
 
@@ -70,11 +72,11 @@ static void add_range(context *ctx, const session_entry *const *path, size_t fro
 }
 
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
-                     size_t count, bool repair, arena *memory)
+                     size_t count, cardbox_format format, bool repair, arena *memory)
 {
     size_t compaction = count;
 
-    if (!init_context(out, count, memory))
+    if (!init_context(out, count, format, memory))
         return false;
     if (header != NULL)
         set_model(&out->settings, header->provider, header->model);
@@ -95,10 +97,10 @@ bool context_of_path(context *out, const session_header *header, const session_e
     return finish_context(out, repair);
 }
 
-bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
-                      arena *memory)
+bool context_of_cards(context *out, const context_card *cards, size_t count, cardbox_format format,
+                      bool repair, arena *memory)
 {
-    if (!init_context(out, count, memory))
+    if (!init_context(out, count, format, memory))
         return false;
     for (size_t i = 0; i < count && !memory->failed; i++)
         context_add_card(out, &cards[i]);
@@ -122,6 +124,10 @@ const char *context_repair_name(context_repair_kind kind)
         [CONTEXT_EMPTY_MESSAGE] = "empty_message",
         [CONTEXT_EMPTY_RESULT] = "empty_result",
         [CONTEXT_FIRST_MESSAGE] = "first_message",
+        [CONTEXT_ARGUMENTS] = "arguments",
+        [CONTEXT_NO_CALLS] = "no_calls",
+        [CONTEXT_MERGED] = "merged",
+        [CONTEXT_REASONING] = "reasoning",
     };
 
     return NAMES[kind];
@@ -158,6 +164,64 @@ static void put_repair(buf *out, const context_repair *repair)
     buf_char(out, '}');
 }
 
+static void put_left_out(buf *out, const context_repair *left_out)
+{
+    buf_comma(out);
+    buf_char(out, '{');
+    buf_member_text(out, "entry", left_out->message->id);
+    buf_name(out, "what");
+    buf_json_quoted(out, left_out->call);
+    buf_char(out, '}');
+}
+
+/* --- where a loop stands --- */
+
+const char *context_next(const context *ctx)
+{
+    const context_message *last = NULL;
+
+    for (const context_message *at = ctx->list.first; at != NULL; at = at->next) {
+        if (at->role != CONTEXT_SYSTEM)
+            last = at;
+    }
+    if (ctx->open != NULL)
+        return "tools";
+    return last == NULL || last->role == CONTEXT_ASSISTANT ? "user" : "model";
+}
+
+static void put_open_call(buf *out, context *ctx, const context_open_call *call)
+{
+    const context_part *part = call->part;
+    bool is_text = ctx->format == CARDBOX_FORMAT_OPENAI || ctx->format == CARDBOX_FORMAT_RESPONSES;
+    slice object;
+
+    buf_comma(out);
+    buf_char(out, '{');
+    buf_name(out, "id");
+    buf_json_quoted(out, part->call_id);
+    buf_name(out, "name");
+    buf_json_quoted(out, part->name);
+    buf_name(out, "arguments");
+    context_object_of(ctx, part->arguments, &object);
+    if (!is_text)
+        buf_slice(out, object);
+    else if (part->arguments.kind == SCAN_STRING)
+        buf_slice(out, part->arguments.text);
+    else
+        buf_json_string(out, object);
+    buf_member_text(out, "entry", call->message->id);
+    buf_char(out, '}');
+}
+
+void context_put_next(buf *out, context *ctx)
+{
+    buf_member_text(out, "next", slice_of(context_next(ctx)));
+    buf_member(out, "open_calls", SLICE("["));
+    for (const context_open_call *at = ctx->open; at != NULL; at = at->next)
+        put_open_call(out, ctx, at);
+    buf_char(out, ']');
+}
+
 /* Counts the messages of a context after the repairs, without empty messages that were left out,
  * and with a first user's message that was inserted. */
 static size_t count_after(const context *ctx)
@@ -178,8 +242,16 @@ void context_report(buf *out, const context *ctx)
     buf_member_int(out, "messages_before", (int64_t)ctx->before);
     buf_member_int(out, "messages_after", (int64_t)count_after(ctx));
     buf_member(out, "repairs", SLICE("["));
-    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next)
-        put_repair(out, at);
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at->kind != CONTEXT_LEFT_OUT)
+            put_repair(out, at);
+    }
+    buf_char(out, ']');
+    buf_member(out, "left_out", SLICE("["));
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at->kind == CONTEXT_LEFT_OUT)
+            put_left_out(out, at);
+    }
     buf_char(out, ']');
     buf_member_int(out, "omitted_messages", (int64_t)ctx->omitted);
     buf_member(out, "token_estimate", SLICE("{\"method\":\"bytes/4\""));

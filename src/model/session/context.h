@@ -25,12 +25,12 @@
  * exhausted.
  */
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
-                     size_t count, bool repair, arena *memory);
+                     size_t count, cardbox_format format, bool repair, arena *memory);
 
 /* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
  * that are missing in the store. Returns false if memory is exhausted. */
-bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
-                      arena *memory);
+bool context_of_cards(context *out, const context_card *cards, size_t count, cardbox_format format,
+                      bool repair, arena *memory);
 
 /* --- formats --- */
 
@@ -75,13 +75,13 @@ typedef struct context_output {
 } context_output;
 
 /*
- * Writes a context. If the context was built with `repair`, the formats openai and anthropic leave
- * out or replace content that their APIs reject, such as blank texts and unpaired surrogates. Most
- * of these repairs are added to ctx->repairs, so a context may be written
- * only once. Returns false if memory is exhausted, or if the messages or the system text exceed
+ * Writes a context in its format. If the context was built with `repair`, the formats openai and
+ * anthropic leave out or replace content that their APIs reject, such as blank texts and unpaired
+ * surrogates. Most of these repairs are added to ctx->repairs, so a context may be written only
+ * once. Returns false if memory is exhausted, or if the messages or the system text exceed
  * ctx->most bytes. The caller frees `out` with context_output_free in all cases.
  */
-bool context_write(context_output *out, context *ctx, cardbox_format format);
+bool context_write(context_output *out, context *ctx);
 
 /*
  * Writes a context as context_write does. If request->limit or request->token_budget is set, first
@@ -111,6 +111,16 @@ void context_digest_text(char out[33], const context_digest *digest);
  * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]},
  * omitted_messages and token_estimate. */
 void context_report(buf *out, const context *ctx);
+
+/* Returns what the loop of an agent does next: "tools" (there are open calls), "model" (the last
+ * message is the user's, or a result) or "user" (the last message is the assistant's, or there is
+ * none). System messages do not count. */
+const char *context_next(const context *ctx);
+
+/* Appends the members "next" and "open_calls": an array of {"id","name","arguments","entry"} of the
+ * calls in the last answer that have no result. `arguments` is a text in the formats openai and
+ * responses, and an object in the others. */
+void context_put_next(buf *out, context *ctx);
 
 /* Returns the name of a repair, such as "dropped_message". */
 const char *context_repair_name(context_repair_kind kind);

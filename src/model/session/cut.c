@@ -31,6 +31,9 @@ static size_t index_of_call(const cut *c, string_map *calls, size_t i)
                           ? string_map_get(calls, message->call)
                           : STRING_MAP_NONE;
 
+    if (i > 0 && c->all[i - 1]->is_reasoning)
+        caller = (uint32_t)i - 1; /* reasoning stays with the item after it */
+
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind == CONTEXT_CALL)
             string_map_set(calls, part->call, (uint32_t)i);
@@ -41,10 +44,10 @@ static size_t index_of_call(const cut *c, string_map *calls, size_t i)
 /* Stores for message `i` what depends on the format. A message that the format leaves out can't be
  * the newest message. In a repaired context the report does not count such a message, so the limit
  * doesn't either. */
-static void count_message(cut *c, size_t i, cardbox_format format)
+static void count_message(cut *c, size_t i)
 {
     const context_message *message = c->all[i];
-    bool is_left_out = context_leaves_out(c->ctx, format, message);
+    bool is_left_out = context_leaves_out(c->ctx, message);
 
     if (!message->is_kept && !is_left_out)
         c->last = i;
@@ -73,7 +76,7 @@ static bool cut_init(cut *c, context *ctx, const context_request *request)
         return false;
     for (context_message *at = ctx->list.first; at != NULL; at = at->next, i++) {
         c->all[i] = at;
-        count_message(c, i, request->format);
+        count_message(c, i);
         c->earliest_call[i] = index_of_call(c, &calls, i);
     }
     for (i = c->count; i-- > 1;) {
@@ -131,7 +134,7 @@ static size_t written_bytes(const context_output *out)
 
 /* Writes the context from a start that fits. The sizes of measured messages are not exact, because
  * a format may merge messages: if the context is too large, it is written from the next start. */
-static bool write_from(cut *c, context_output *out, cardbox_format format, size_t start)
+static bool write_from(cut *c, context_output *out, size_t start)
 {
     context_repair *before = c->ctx->last_repair;
 
@@ -142,7 +145,7 @@ static bool write_from(cut *c, context_output *out, cardbox_format format, size_
             return false;
         }
         set_start(c, start);
-        if (!context_write(out, c->ctx, format))
+        if (!context_write(out, c->ctx))
             return false;
         if (written_bytes(out) <= c->bytes)
             return true;
@@ -152,11 +155,11 @@ static bool write_from(cut *c, context_output *out, cardbox_format format, size_
 }
 
 /* Measures the messages of the whole context. Returns the first start that may fit. */
-static bool measure_messages(cut *c, cardbox_format format, size_t *start)
+static bool measure_messages(cut *c, size_t *start)
 {
     context_output out;
     context_repair *before = c->ctx->last_repair;
-    bool ok = context_measure(&out, c->ctx, format, c->offsets);
+    bool ok = context_measure(&out, c->ctx, c->offsets);
 
     if (ok) {
         c->offsets[c->count] = out.messages.len;
@@ -176,8 +179,8 @@ bool context_write_cut(context_output *out, context *ctx, const context_request 
 
     *out = context_output_of(0);
     if ((request->limit <= 0 && request->token_budget <= 0) || ctx->list.count == 0)
-        return context_write(out, ctx, request->format);
+        return context_write(out, ctx);
     return cut_init(&c, ctx, request) &&
-           (request->token_budget <= 0 || measure_messages(&c, request->format, &start)) &&
-           write_from(&c, out, request->format, start);
+           (request->token_budget <= 0 || measure_messages(&c, &start)) &&
+           write_from(&c, out, start);
 }

@@ -4,6 +4,7 @@
  * type and id are missing. Other invalid members are no reason to reject a line.
  */
 #include "model/session/entry.h"
+#include "model/session/api.h"
 
 #include <stdio.h>
 #include "base/isotime.h"
@@ -36,6 +37,8 @@ static const struct {
                                    NULL},
     [SESSION_PLAIN_SYSTEM] = {"system", SESSION_ROLE_SYSTEM, "content", NULL, NULL},
     [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, NULL, NULL, NULL},
+    [SESSION_PLAIN_MESSAGE] = {"message", SESSION_ROLE_NONE, NULL, NULL, NULL},
+    [SESSION_PLAIN_SETTINGS] = {"settings", SESSION_ROLE_NONE, NULL, NULL, NULL},
 };
 
 static const struct {
@@ -102,12 +105,14 @@ session_dialect session_kind_dialect(session_kind kind)
 
 bool session_kind_has_dialect(session_kind kind)
 {
-    return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO;
+    return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO &&
+           kind != SESSION_COMPACTION;
 }
 
 bool session_kind_moves_head(session_kind kind)
 {
-    return kind == SESSION_MESSAGE || KINDS[kind].role != SESSION_ROLE_NONE;
+    return kind == SESSION_MESSAGE || kind == SESSION_PLAIN_MESSAGE ||
+           KINDS[kind].role != SESSION_ROLE_NONE;
 }
 
 bool session_string_is(scan_value value, const char *text)
@@ -293,6 +298,7 @@ static void name_body(const char **names, session_kind kind)
         [BODY_FIELDS + SESSION_FIELD_TOOL_NAME] = "toolName",
         [BODY_FIELDS + SESSION_FIELD_IS_ERROR] = "isError",
         [BODY_FIELDS + SESSION_FIELD_SUCCESS] = "success",
+        [BODY_FIELDS + SESSION_FIELD_NAME] = "name",
     };
 
     memcpy(names, ALL, sizeof(ALL));
@@ -301,13 +307,13 @@ static void name_body(const char **names, session_kind kind)
     names[BODY_LABEL] = KINDS[kind].label;
 }
 
-enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
+enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_FORMAT, LINE_MEMBERS };
 
 /* Reads the members of an entry, and the members of its "message", in one pass, because most bytes
  * of a line are in its message. */
 static void pick_line(scan_value line, scan_value *found, scan_value *body)
 {
-    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
+    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message", "format"};
     const char *names[BODY_MEMBERS];
     scan_walk walk = scan_enter(line);
     scan_value value;
@@ -329,14 +335,43 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
+/* Sets the format of an entry. An entry of the type "message" with the format of an API, and an
+ * object as its message, has the kind SESSION_PLAIN_MESSAGE. */
+static void read_format(session_entry *entry, scan_value format, scan_value message)
+{
+    for (int i = 0; i < API_FORMATS; i++) {
+        if (session_string_is(format, API_FORMAT_NAMES[i]))
+            entry->format = (int)API_FORMAT_NUMBERS[i];
+    }
+    if (entry->kind == SESSION_MESSAGE && entry->format >= 0 && message.kind == SCAN_OBJECT)
+        entry->kind = SESSION_PLAIN_MESSAGE;
+}
+
+/* Sets the role of a message of an API, as it is stored and shown. */
+static void read_api_role(session_entry *entry)
+{
+    static const session_role ROLES_OF_API[] = {
+        [API_NONE] = SESSION_ROLE_NONE,          [API_SYSTEM] = SESSION_ROLE_SYSTEM,
+        [API_USER] = SESSION_ROLE_USER,          [API_ASSISTANT] = SESSION_ROLE_ASSISTANT,
+        [API_RESULT] = SESSION_ROLE_TOOL_RESULT,
+    };
+
+    entry->role = ROLES_OF_API[api_role_of(entry->body, (cardbox_format)entry->format)];
+    entry->in_context = true;
+}
+
 /* Sets the kind of an entry and what depends on the kind, such as its role and its content. `found`
  * contains the members of the entry's "message". If this is no "message" entry with an object
  * as its message, the function reads the members of the entry itself into `found`. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
-    entry->kind = session_kind_named(entry->type);
     entry->role = KINDS[entry->kind].role;
     entry->in_context = entry->role != SESSION_ROLE_NONE;
+    if (entry->kind == SESSION_PLAIN_MESSAGE) {
+        entry->body = message;
+        read_api_role(entry);
+        return;
+    }
     bool is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
     entry->body = is_message ? message : entry->value;
     if (is_message) {
@@ -367,6 +402,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     scan_value type = found[LINE_TYPE], timestamp = found[LINE_TIMESTAMP];
     *reason = NULL;
     *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
+    out->format = -1;
     out->value = line->value;
     session_text_of(&out->type, type, memory);
     if (type.kind != SCAN_STRING && found[LINE_ID].kind != SCAN_STRING) {
@@ -378,6 +414,8 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     read_parent(out, found[LINE_PARENT], memory);
     if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
         out->timestamp = timestamp.text;
+    out->kind = session_kind_named(out->type);
+    read_format(out, found[LINE_FORMAT], found[LINE_MESSAGE]);
     read_kind(out, found[LINE_MESSAGE], body, memory);
     return !memory->failed;
 }

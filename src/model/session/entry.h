@@ -32,9 +32,11 @@ typedef enum session_kind {
     SESSION_PLAIN_TOOL,
     SESSION_PLAIN_TOOL_RESULT,
     SESSION_PLAIN_SYSTEM,
-    SESSION_PLAIN_METADATA
+    SESSION_PLAIN_METADATA,
+    SESSION_PLAIN_MESSAGE, /* a message of a model's API: of the type "message", with a format */
+    SESSION_PLAIN_SETTINGS /* system text, tools and parameters of requests to a model */
 } session_kind;
-enum { SESSION_KINDS = SESSION_PLAIN_METADATA + 1 };
+enum { SESSION_KINDS = SESSION_PLAIN_SETTINGS + 1 };
 
 /* The role of an entry in a conversation. */
 typedef enum session_role {
@@ -64,9 +66,10 @@ typedef enum session_field {
     SESSION_FIELD_MODEL,
     SESSION_FIELD_TOOL_NAME,
     SESSION_FIELD_IS_ERROR,
-    SESSION_FIELD_SUCCESS
+    SESSION_FIELD_SUCCESS,
+    SESSION_FIELD_NAME
 } session_field;
-enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
+enum { SESSION_FIELDS = SESSION_FIELD_NAME + 1 };
 
 typedef struct session_entry {
     uint64_t line;  /* line number, from 1 */
@@ -86,6 +89,8 @@ typedef struct session_entry {
     scan_value content; /* content of the body, such as "content" or "summary"; SCAN_NONE: absent */
     scan_value target; /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId or toolCallId */
     scan_value label;  /* the text of a label, the name of a session_info */
+    int format;        /* a cardbox_format: of the message of a model's API, or of settings; -1: the
+                          entry names no format */
     slice first_kept;  /* decoded id of the first entry that a compaction keeps; empty: none; ptr
                           NULL: the line has an index, which the caller must resolve */
     scan_value fields[SESSION_FIELDS]; /* members of the body */
@@ -139,11 +144,11 @@ const char *session_dialect_name(int dialect);
 /* Returns the session_dialect with this name; -1: no dialect has this name. */
 int session_dialect_named(slice name);
 
-/* Returns the dialect of a kind. Labels and session_info count as pi, unknown kinds as plain. */
+/* Returns the dialect of a kind. Kinds of both dialects count as pi, unknown kinds as plain. */
 session_dialect session_kind_dialect(session_kind kind);
 
-/* Returns true if a kind belongs to one dialect only. Labels and session_info belong to both
- * dialects, and SESSION_OTHER to neither. */
+/* Returns true if a kind belongs to one dialect only. Labels, compactions and session_info belong
+ * to both dialects, and SESSION_OTHER to neither. */
 bool session_kind_has_dialect(session_kind kind);
 
 /* Returns true if a new entry of this kind always becomes the head of its session. Returns false

@@ -12,11 +12,9 @@
 #include <xxhash.h>
 
 const char *const CONTEXT_FORMATS[] = {
-    [CARDBOX_FORMAT_OPENAI] = "openai",
-    [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
-    [CARDBOX_FORMAT_ENTRIES] = "entries",
-    [CARDBOX_FORMAT_MESSAGES] = "messages",
-    NULL,
+    [CARDBOX_FORMAT_OPENAI] = "openai",       [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
+    [CARDBOX_FORMAT_ENTRIES] = "entries",     [CARDBOX_FORMAT_MESSAGES] = "messages",
+    [CARDBOX_FORMAT_RESPONSES] = "responses", NULL,
 };
 
 bool context_format_of(cardbox_format *out, slice name)
@@ -32,9 +30,7 @@ bool context_format_of(cardbox_format *out, slice name)
 
 /* --- texts --- */
 
-/* Appends the inside of a string, in which U+FFFD replaces each unpaired surrogate, because APIs
- * that decode JSON to UTF-8 reject unpaired surrogates. */
-static void put_without_halves(buf *out, slice inside)
+void context_put_without_halves(buf *out, slice inside)
 {
     slice rest = inside, from = inside;
     const char *escape;
@@ -64,7 +60,7 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
     if (text.is_raw)
         buf_json_inside(out, text.bytes);
     else if (w->repairs_text && scan_may_have_half(text.bytes))
-        put_without_halves(out, text.bytes);
+        context_put_without_halves(out, text.bytes);
     else
         buf_slice(out, text.bytes);
 }
@@ -118,6 +114,8 @@ void context_put_texts(context_writer *w, const context_message *message, const 
         context_put_form(w, out, "status: $", context_inside(message->status));
         is_first = false;
     }
+    if (message->speaker.len > 0 && w->names_in_text)
+        context_put_form(w, out, "$:\\n", context_inside(message->speaker));
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
@@ -229,12 +227,27 @@ static bool has_text(const context_writer *w, const context_message *message)
     return part != NULL;
 }
 
+void context_leave_out(context_writer *w, const context_message *message, const context_part *part)
+{
+    static const char *const NAMES[CONTEXT_PART_KINDS] = {
+        [CONTEXT_THINKING] = "thinking",
+        [CONTEXT_IMAGE] = "image",
+        [CONTEXT_DOCUMENT] = "document",
+    };
+    slice what = part->kind == CONTEXT_OTHER ? part->name : slice_of(NAMES[part->kind]);
+
+    if (w->offsets == NULL)
+        context_add_repair(w->ctx, CONTEXT_LEFT_OUT, message, what);
+}
+
 static void put_system(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->system;
     bool is_written = false;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT)
+            context_leave_out(w, message, part);
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
@@ -261,26 +274,33 @@ void context_write_system(context_writer *w)
 
 /* --- contexts --- */
 
-static context_writer writer_of(context_output *out, context *ctx, cardbox_format format)
+static context_writer writer_of(context_output *out, context *ctx)
 {
+    cardbox_format format = ctx->format;
+
     return (context_writer){
         .out = out,
         .ctx = ctx,
         .repairs_text = ctx->is_repaired,
         .drops_blank = ctx->is_repaired && format != CARDBOX_FORMAT_MESSAGES,
+        .names_in_text = format == CARDBOX_FORMAT_MESSAGES || format == CARDBOX_FORMAT_RESPONSES,
     };
 }
 
-bool context_leaves_out(context *ctx, cardbox_format format, const context_message *message)
+bool context_leaves_out(context *ctx, const context_message *message)
 {
-    context_writer w = writer_of(NULL, ctx, format);
+    context_writer w = writer_of(NULL, ctx);
+    cardbox_format format = ctx->format;
 
-    if (format == CARDBOX_FORMAT_ENTRIES || message->role == CONTEXT_RESULT)
+    if (format == CARDBOX_FORMAT_ENTRIES || message->role == CONTEXT_RESULT ||
+        (context_is_as_stored(ctx, message) && format != CARDBOX_FORMAT_ANTHROPIC))
         return false;
     if (format == CARDBOX_FORMAT_OPENAI)
         return context_openai_leaves_out(&w, message);
     if (message->role == CONTEXT_SYSTEM)
         return !has_text(&w, message);
+    if (format == CARDBOX_FORMAT_RESPONSES)
+        return context_responses_leaves_out(&w, message);
     return format == CARDBOX_FORMAT_ANTHROPIC && context_anthropic_leaves_out(&w, message);
 }
 
@@ -294,9 +314,10 @@ context_output context_output_of(size_t most)
 
 /* If `offsets` is not NULL, writes no digests and sources, and stores the bytes before each message
  * there. */
-static bool write_context(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+static bool write_context(context_output *out, context *ctx, size_t *offsets)
 {
-    context_writer w = writer_of(out, ctx, format);
+    context_writer w = writer_of(out, ctx);
+    cardbox_format format = ctx->format;
 
     w.offsets = offsets;
     *out = context_output_of(ctx->most);
@@ -307,6 +328,8 @@ static bool write_context(context_output *out, context *ctx, cardbox_format form
         context_write_anthropic(&w);
     else if (format == CARDBOX_FORMAT_MESSAGES)
         context_write_messages(&w);
+    else if (format == CARDBOX_FORMAT_RESPONSES)
+        context_write_responses(&w);
     else
         context_write_entries(&w);
     buf_char(&out->messages, ']');
@@ -316,14 +339,14 @@ static bool write_context(context_output *out, context *ctx, cardbox_format form
            !ctx->memory->failed;
 }
 
-bool context_write(context_output *out, context *ctx, cardbox_format format)
+bool context_write(context_output *out, context *ctx)
 {
-    return write_context(out, ctx, format, NULL);
+    return write_context(out, ctx, NULL);
 }
 
-bool context_measure(context_output *out, context *ctx, cardbox_format format, size_t *offsets)
+bool context_measure(context_output *out, context *ctx, size_t *offsets)
 {
-    return write_context(out, ctx, format, offsets);
+    return write_context(out, ctx, offsets);
 }
 
 bool context_is_too_large(const context_output *out)

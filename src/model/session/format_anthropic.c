@@ -1,7 +1,7 @@
 /*
- * format_anthropic.c: writes messages for Anthropic's API, alternating between user and assistant:
- * consecutive messages of one role become one message, here called a turn. Results are blocks of a
- * user's turn. The system text is written separately.
+ * format_anthropic.c: writes messages for Anthropic's API. Consecutive messages of one role become
+ * one message, here called a turn, unless they are stored in this format. Results are blocks of a
+ * user's turn, and all results of an answer are in one turn. The system text is written separately.
  */
 #include "model/session/format.h"
 #include "model/content/class.h"
@@ -10,7 +10,8 @@ typedef enum side { SIDE_NONE, SIDE_USER, SIDE_ASSISTANT } side;
 
 typedef struct turns {
     context_writer *w;
-    side open; /* the role of the turn that is being written */
+    side open;                        /* the role of the turn that is being written */
+    const context_original *original; /* the original whose blocks the turn has last; NULL: none */
 } turns;
 
 static void close_turn(turns *t)
@@ -20,6 +21,7 @@ static void close_turn(turns *t)
     buf_text(&t->w->out->messages, "]}");
     context_end_message(t->w);
     t->open = SIDE_NONE;
+    t->original = NULL;
 }
 
 static void open_turn(turns *t, side wanted)
@@ -31,23 +33,33 @@ static void open_turn(turns *t, side wanted)
     t->open = wanted;
 }
 
+/* If a repaired context would begin with the assistant, inserts a user's turn at its start. */
+static void insert_first_turn(turns *t, const context_message *message)
+{
+    if (message->role != CONTEXT_ASSISTANT || t->open != SIDE_NONE || t->w->out->count > 0 ||
+        !t->w->repairs_text)
+        return;
+    open_turn(t, SIDE_USER);
+    buf_text(&t->w->out->messages,
+             "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
+             "assistant)\"}");
+    context_add_repair(t->w->ctx, CONTEXT_FIRST_MESSAGE, message, (slice){"", 0});
+}
+
 /* Begins a block, and a new turn if the role changes. A turn begins with its first block, so no
- * turn is empty. If a repaired context would begin with the assistant, a user's turn is inserted at
- * its start. */
+ * turn is empty. */
 static buf *begin_block(turns *t, const context_message *message)
 {
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
     buf *out = &t->w->out->messages;
 
-    if (wanted == SIDE_ASSISTANT && t->open == SIDE_NONE && t->w->out->count == 0 &&
-        t->w->repairs_text) {
-        open_turn(t, SIDE_USER);
-        buf_text(out, "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
-                      "assistant)\"}");
-        context_add_repair(t->w->ctx, CONTEXT_FIRST_MESSAGE, message, (slice){"", 0});
-    }
+    insert_first_turn(t, message);
     if (t->open != wanted)
         open_turn(t, wanted);
+    else if (t->original != NULL && message->original != NULL && t->original != message->original &&
+             t->w->repairs_text)
+        context_add_repair(t->w->ctx, CONTEXT_MERGED, message, message->call);
+    t->original = message->original;
     context_note_sources(t->w, message);
     buf_comma(out);
     return out;
@@ -68,6 +80,22 @@ static void put_image(turns *t, buf *out, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
+static void put_document(turns *t, buf *out, const context_part *part)
+{
+    if (part->url.len > 0)
+        context_put_form(t->w, out,
+                         "{\"type\":\"document\",\"source\":{\"type\":\"url\",\"url\":\"$\"}",
+                         context_inside(part->url));
+    else
+        context_put_form(t->w, out,
+                         "{\"type\":\"document\",\"source\":{\"type\":\"base64\","
+                         "\"media_type\":\"$\",\"data\":\"$\"}",
+                         context_inside(part->mime), context_inside(part->data));
+    if (part->name.len > 0)
+        context_put_form(t->w, out, ",\"title\":\"$\"", context_inside(part->name));
+    buf_char(out, '}');
+}
+
 static void put_thinking(turns *t, buf *out, const context_part *part)
 {
     if (part->is_redacted)
@@ -79,33 +107,25 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
                          part->text, context_inside(part->signature));
 }
 
-/* Writes the arguments of a call as an object, which Anthropic's API requires. An object, also as
- * JSON in a string, is written without changes except of unpaired surrogates. Absent, null and ""
- * become {}; other values are wrapped in an object. */
-static void put_input(turns *t, buf *out, scan_value arguments)
+/* Writes the arguments of a call as an object, which Anthropic's API requires. */
+static void put_input(turns *t, buf *out, const context_part *part)
 {
-    scan_value object = arguments;
-    slice text;
+    slice object;
 
-    if (session_text_of(&text, arguments, t->w->ctx->memory))
-        scan_check(text, CARDBOX_JSON_DEPTH_MAX, &object, NULL, NULL);
-    if (object.kind == SCAN_OBJECT) {
-        context_put_inside(t->w, out, context_inside(object.text));
-    } else if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL ||
-               (arguments.kind == SCAN_STRING && arguments.text.len == 2)) {
-        buf_text(out, "{}");
-    } else {
-        buf_text(out, "{\"arguments\":");
-        context_put_inside(t->w, out, context_inside(arguments.text));
-        buf_char(out, '}');
+    if (part->is_custom) {
+        context_put_form(t->w, out, "{\"input\":\"$\"}",
+                         context_inside(scan_string_inside(part->arguments)));
+        return;
     }
+    context_object_of(t->w->ctx, part->arguments, &object);
+    buf_slice(out, object);
 }
 
 static void put_call(turns *t, buf *out, const context_part *part)
 {
     context_put_form(t->w, out, "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":",
                      context_inside(part->call_id), context_inside(part->name));
-    put_input(t, out, part->arguments);
+    put_input(t, out, part);
     buf_char(out, '}');
 }
 
@@ -139,23 +159,26 @@ static context_text without_end(context_text text)
     return text;
 }
 
-static bool is_sent(const turns *t, const context_part *part)
+/* Returns true if a part is written. An original has blocks that other formats can't express. */
+static bool is_sent(const turns *t, const context_message *message, const context_part *part)
 {
-    if (part->kind != CONTEXT_THINKING)
-        return !context_is_empty(t->w, part);
-    return part->signature.len > 0 &&
-           (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
+    if (part->kind == CONTEXT_OTHER)
+        return part->block.len > 0 && context_is_as_stored(t->w->ctx, message);
+    if (part->kind == CONTEXT_THINKING)
+        return part->signature.len > 0 || context_is_as_stored(t->w->ctx, message);
+    return !context_is_empty(t->w, part);
 }
 
 /* Returns the last part of a message that is written; NULL: no part is written. In a repaired
- * context, thinking is not returned, because Anthropic's API rejects an assistant's message that
- * ends in thinking. */
+ * context, thinking is returned only of an original, because Anthropic's API rejects an assistant's
+ * message that ends in thinking. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
+    bool may_be_thinking = context_is_as_stored(t->w->ctx, message) || !t->w->repairs_text;
     const context_part *last = NULL;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (is_sent(t, part) && (part->kind != CONTEXT_THINKING || !t->w->repairs_text))
+        if (is_sent(t, message, part) && (part->kind != CONTEXT_THINKING || may_be_thinking))
             last = part;
     }
     return last;
@@ -168,13 +191,28 @@ bool context_anthropic_leaves_out(context_writer *w, const context_message *mess
     return last_sent(&t, message) == NULL;
 }
 
-static void put_part(turns *t, buf *out, const context_message *message, const context_part *part)
+/* Writes a text. The name of who speaks becomes its first line. */
+static void put_text(turns *t, buf *out, const context_message *message, const context_part *part)
 {
     bool is_cut = message->role == CONTEXT_ASSISTANT && t->w->repairs_text;
+    context_text text = is_cut ? without_end(part->text) : part->text;
 
+    if (part == message->parts && message->speaker.len > 0)
+        context_put_form(t->w, out, "{\"type\":\"text\",\"text\":\"$:\\n$\"}",
+                         context_inside(message->speaker), text);
+    else
+        context_put_text(t->w, out, text);
+}
+
+static void put_part(turns *t, buf *out, const context_message *message, const context_part *part)
+{
+    if (part->block.len > 0 && context_is_as_stored(t->w->ctx, message)) {
+        context_put_edited(out, message->original, part->block);
+        return;
+    }
     switch (part->kind) {
     case CONTEXT_TEXT:
-        context_put_text(t->w, out, is_cut ? without_end(part->text) : part->text);
+        put_text(t, out, message, part);
         break;
     case CONTEXT_THINKING:
         put_thinking(t, out, part);
@@ -182,9 +220,25 @@ static void put_part(turns *t, buf *out, const context_message *message, const c
     case CONTEXT_IMAGE:
         put_image(t, out, part);
         break;
+    case CONTEXT_DOCUMENT:
+        put_document(t, out, part);
+        break;
     case CONTEXT_CALL:
         put_call(t, out, part);
         break;
+    case CONTEXT_OTHER:
+        break;
+    }
+}
+
+/* Reports the parts of a message that are not written because the format has no counterpart. */
+static void note_left_out(turns *t, const context_message *message)
+{
+    if (context_is_as_stored(t->w->ctx, message))
+        return;
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT && !is_sent(t, message, part))
+            context_leave_out(t->w, message, part);
     }
 }
 
@@ -192,12 +246,16 @@ static void put_message(turns *t, const context_message *message)
 {
     const context_part *last = last_sent(t, message);
 
+    note_left_out(t, message);
     if (last == NULL && t->w->repairs_text) {
         context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
         return;
     }
+    if (last != NULL && message->speaker.len > 0 && message->parts->kind != CONTEXT_TEXT)
+        context_put_form(t->w, begin_block(t, message), "{\"type\":\"text\",\"text\":\"$:\"}",
+                         context_inside(message->speaker));
     for (const context_part *part = message->parts; last != NULL; part = part->next) {
-        if (is_sent(t, part))
+        if (is_sent(t, message, part))
             put_part(t, begin_block(t, message), message, part);
         if (part == last)
             break;
@@ -209,10 +267,16 @@ static void put_result(turns *t, const context_message *message)
     buf *out = begin_block(t, message);
     bool is_empty = true;
 
+    if (message->block.len > 0 && context_is_as_stored(t->w->ctx, message)) {
+        context_put_edited(out, message->original, message->block);
+        return;
+    }
+    note_left_out(t, message);
+
     context_put_form(t->w, out, "{\"type\":\"tool_result\",\"tool_use_id\":\"$\",\"content\":[",
                      context_inside(message->call_id));
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (context_is_empty(t->w, part))
+        if (!is_sent(t, message, part))
             continue;
         if (message->is_error && part->kind != CONTEXT_TEXT && t->w->repairs_text) {
             context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message, message->call);
@@ -229,12 +293,73 @@ static void put_result(turns *t, const context_message *message)
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
 }
 
+/* --- originals --- */
+
+/* Returns the message after the last piece of an original, if the list has all of its pieces in
+ * order; otherwise NULL. */
+static const context_message *after_pieces(const context_message *first)
+{
+    const context_message *at = first;
+
+    for (size_t i = 0; i + 1 < first->original->pieces; i++) {
+        if (at->piece != i || at->next == NULL || at->next->original != first->original)
+            return NULL;
+        at = at->next;
+    }
+    return at->piece + 1 == first->original->pieces ? at : NULL;
+}
+
+/* Returns the last piece of an original that is written whole, as it is stored; NULL: its pieces
+ * are written one by one, because some of them are missing, or because their results share a turn
+ * with other results. */
+static const context_message *whole_until(const turns *t, const context_message *first)
+{
+    const context_message *last = NULL;
+    bool has_content = false, has_result = false;
+
+    if (!context_is_as_stored(t->w->ctx, first) || first->piece != 0)
+        return NULL;
+    last = after_pieces(first);
+    for (const context_message *at = first; last != NULL; at = at->next) {
+        has_result = has_result || at->role == CONTEXT_RESULT;
+        has_content = has_content || has_result || last_sent(t, at) != NULL;
+        if (at == last)
+            break;
+    }
+    if (last == NULL || (!has_content && t->w->repairs_text))
+        return NULL;
+    bool is_shared = has_result && (t->open == SIDE_USER ||
+                                    (last->next != NULL && last->next->role == CONTEXT_RESULT));
+    return is_shared ? NULL : last;
+}
+
+/* Writes the pieces from `at` to `last` as they are stored. */
+static context_message *put_whole(turns *t, context_message *at, const context_message *last)
+{
+    insert_first_turn(t, at);
+    close_turn(t);
+    for (;; at = at->next) {
+        context_mark(t->w, at);
+        if (at == last)
+            break;
+    }
+    context_put_original(t->w, last);
+    return at->next;
+}
+
 void context_write_anthropic(context_writer *w)
 {
     turns t = {.w = w};
+    context_message *at = w->ctx->list.first;
 
     context_write_system(w);
-    for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+    while (at != NULL) {
+        const context_message *last = at->role == CONTEXT_SYSTEM ? NULL : whole_until(&t, at);
+
+        if (last != NULL) {
+            at = put_whole(&t, at, last);
+            continue;
+        }
         context_mark(w, at);
         if (at->role == CONTEXT_RESULT)
             put_result(&t, at);
@@ -242,6 +367,7 @@ void context_write_anthropic(context_writer *w)
             put_message(&t, at);
         if (t.open != SIDE_NONE && at->role != CONTEXT_SYSTEM)
             at->number = w->out->count + 1;
+        at = at->next;
     }
     close_turn(&t);
 }

@@ -41,6 +41,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
 void context_write_entries(context_writer *w)
 {
     slice parent = {"", 0}; /* parent of synthetic results: the last assistant's message */
+    const context_original *original = NULL; /* the last one that was written */
 
     for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         context_mark(w, at);
@@ -48,6 +49,9 @@ void context_write_entries(context_writer *w)
             parent = at->id;
         if (at->is_synthetic)
             put_synthetic(w, at, parent);
+        if (at->original != NULL && at->original == original)
+            continue; /* a further piece of a message */
+        original = at->original;
         for (const context_source *from = at->sources; from != NULL; from = from->next) {
             context_begin_message(w);
             context_note_source(w, from);

@@ -12,7 +12,8 @@ static void put_params(context_writer *w, context_origin origin, scan_value argu
     scan_value object = {SCAN_NONE, {NULL, 0}};
     slice text;
 
-    if (origin == CONTEXT_OF_CARD && session_text_of(&text, arguments, w->ctx->memory))
+    if ((origin == CONTEXT_OF_CARD || origin == CONTEXT_OF_API) &&
+        session_text_of(&text, arguments, w->ctx->memory))
         scan_check(text, CARDBOX_JSON_DEPTH_MAX, &object, NULL, NULL);
     if (object.kind == SCAN_OBJECT)
         arguments = object;
@@ -60,8 +61,8 @@ static void put_message(context_writer *w, const context_message *message)
     buf_char(out, '}');
     context_end_message(w);
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (part->kind == CONTEXT_IMAGE)
-            context_add_repair(w->ctx, CONTEXT_DROPPED_BLOCK, message, message->call);
+        if (part->kind != CONTEXT_TEXT && part->kind != CONTEXT_CALL)
+            context_leave_out(w, message, part);
     }
 }
 

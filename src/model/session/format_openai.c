@@ -1,9 +1,12 @@
 /*
  * format_openai.c: writes messages for OpenAI's chat completions API. An assistant's content is one
  * string or null, because many servers of this API accept no list of parts. Thinking is left out. A
- * tool's message contains only text, so images of results follow in a user's message.
+ * tool's message contains only text, so images and documents of results follow in a user's message.
  */
 #include "model/session/format.h"
+
+#include <ctype.h>
+#include "model/content/class.h"
 
 static void put_part(context_writer *w, const context_part *part)
 {
@@ -11,6 +14,12 @@ static void put_part(context_writer *w, const context_part *part)
 
     if (part->kind == CONTEXT_TEXT)
         context_put_text(w, out, part->text);
+    else if (part->kind == CONTEXT_DOCUMENT)
+        context_put_form(w, out,
+                         "{\"type\":\"file\",\"file\":{\"filename\":\"$\","
+                         "\"file_data\":\"data:$;base64,$\"}}",
+                         context_inside(part->name.len > 0 ? part->name : SLICE("document.pdf")),
+                         context_inside(part->mime), context_inside(part->data));
     else if (part->url.len > 0)
         context_put_form(w, out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"$\"}}",
                          context_inside(part->url));
@@ -23,15 +32,31 @@ static void put_part(context_writer *w, const context_part *part)
 /* For each context_part_kind, the number of parts of a message for which context_is_empty() is
  * false. */
 typedef struct part_counts {
-    size_t of[CONTEXT_CALL + 1];
+    size_t of[CONTEXT_PART_KINDS];
 } part_counts;
+
+/* True for images and documents that the API accepts. It has no documents by URL. */
+static bool is_file(const context_part *part)
+{
+    return part->kind == CONTEXT_IMAGE || (part->kind == CONTEXT_DOCUMENT && part->data.len > 0);
+}
+
+/* Reports the parts of a message that are not written. */
+static void note_left_out(context_writer *w, const context_message *message)
+{
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind == CONTEXT_OTHER || part->kind == CONTEXT_THINKING ||
+            (part->kind == CONTEXT_DOCUMENT && !is_file(part)))
+            context_leave_out(w, message, part);
+    }
+}
 
 static part_counts count_parts(const context_writer *w, const context_message *message)
 {
     part_counts counts = {{0}};
 
     for (const context_part *part = message->parts; part != NULL; part = part->next)
-        counts.of[part->kind] += !context_is_empty(w, part);
+        counts.of[is_file(part) ? CONTEXT_IMAGE : part->kind] += !context_is_empty(w, part);
     return counts;
 }
 
@@ -41,13 +66,29 @@ static void put_list(context_writer *w, const context_message *message)
 
     buf_char(out, '[');
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        bool is_sent = part->kind == CONTEXT_IMAGE || part->kind == CONTEXT_TEXT;
+        bool is_sent = is_file(part) || part->kind == CONTEXT_TEXT;
         if (!is_sent || context_is_empty(w, part))
             continue;
         buf_comma(out);
         put_part(w, part);
     }
     buf_char(out, ']');
+}
+
+/* Writes the name of who speaks. The API accepts 64 letters, digits, '_' and '-'. */
+static void put_name(context_writer *w, slice speaker)
+{
+    enum { NAME_MAX_BYTES = 64 };
+    buf *out = &w->out->messages;
+    size_t count = 0;
+
+    buf_text(out, "\"name\":\"");
+    while (speaker.len > 0 && count++ < NAME_MAX_BYTES) {
+        uint32_t code = content_next_char(&speaker);
+        bool is_valid = code < 0x7F && (isalnum((int)code) || code == '_' || code == '-');
+        buf_char(out, is_valid ? (char)code : '_');
+    }
+    buf_text(out, "\",");
 }
 
 /* Writes a user's or system message. The content of a system message is one string. The content of
@@ -59,7 +100,11 @@ static void put_message(context_writer *w, const context_message *message, const
 
     context_begin_message(w);
     context_note_sources(w, message);
-    buf_printf(&w->out->messages, "{\"role\":\"%s\",\"content\":", role);
+    note_left_out(w, message);
+    buf_printf(&w->out->messages, "{\"role\":\"%s\",", role);
+    if (message->speaker.len > 0)
+        put_name(w, message->speaker);
+    buf_text(&w->out->messages, "\"content\":");
     if (message->role == CONTEXT_SYSTEM ||
         (counts.of[CONTEXT_TEXT] <= 1 && counts.of[CONTEXT_IMAGE] == 0))
         context_put_texts(w, message, "\\n\\n");
@@ -69,15 +114,24 @@ static void put_message(context_writer *w, const context_message *message, const
     context_end_message(w);
 }
 
-/* Returns the arguments of a call as a string with JSON, which the chat completions API requires.
- * The string for an object contains the exact bytes of the object, escaped. */
-static context_text arguments_of(scan_value arguments)
+static void put_call(context_writer *w, const context_message *message, const context_part *part)
 {
-    if (arguments.kind == SCAN_STRING && arguments.text.len > 2)
-        return context_inside(scan_string_inside(arguments));
-    if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL || arguments.kind == SCAN_STRING)
-        return context_inside(SLICE("{}"));
-    return (context_text){arguments.text, true};
+    buf *out = &w->out->messages;
+
+    if (part->is_custom) {
+        context_put_form(w, out,
+                         "{\"id\":\"$\",\"type\":\"custom\",\"custom\":{\"name\":\"$\","
+                         "\"input\":\"$\"}}",
+                         context_inside(part->call_id), context_inside(part->name),
+                         context_inside(scan_string_inside(part->arguments)));
+        return;
+    }
+    context_put_form(w, out,
+                     "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
+                     "\"arguments\":\"",
+                     context_inside(part->call_id), context_inside(part->name));
+    context_put_arguments(w, message, part);
+    buf_text(out, "\"}}");
 }
 
 static void put_calls(context_writer *w, const context_message *message)
@@ -89,11 +143,7 @@ static void put_calls(context_writer *w, const context_message *message)
         if (part->kind != CONTEXT_CALL)
             continue;
         buf_comma(out);
-        context_put_form(w, out,
-                         "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
-                         "\"arguments\":\"$\"}}",
-                         context_inside(part->call_id), context_inside(part->name),
-                         arguments_of(part->arguments));
+        put_call(w, message, part);
     }
     buf_char(out, ']');
 }
@@ -105,6 +155,7 @@ static void put_assistant(context_writer *w, const context_message *message)
 
     context_begin_message(w);
     context_note_sources(w, message);
+    note_left_out(w, message);
     buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (counts.of[CONTEXT_TEXT] > 0)
         context_put_texts(w, message, "\\n\\n");
@@ -124,6 +175,7 @@ static void put_result(context_writer *w, const context_message *message)
 
     context_begin_message(w);
     context_note_sources(w, message);
+    note_left_out(w, message);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
                      context_inside(message->call_id));
     if (!has_text && counts.of[CONTEXT_IMAGE] > 0) {
@@ -147,7 +199,7 @@ static void put_images(context_writer *w, const context_message *from, const con
 
     for (const context_message *at = from; at != end; at = at->next) {
         for (const context_part *part = at->parts; part != NULL; part = part->next) {
-            if (part->kind != CONTEXT_IMAGE)
+            if (!is_file(part) || context_is_as_stored(w->ctx, at))
                 continue;
             if (!is_open) {
                 context_begin_message(w);
@@ -174,7 +226,10 @@ static context_message *put_results(context_writer *w, context_message *from)
 
     for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next) {
         context_mark(w, at);
-        put_result(w, at);
+        if (context_is_as_stored(w->ctx, at))
+            context_put_original(w, at);
+        else
+            put_result(w, at);
     }
     put_images(w, from, at);
     return at;
@@ -190,6 +245,12 @@ bool context_openai_leaves_out(const context_writer *w, const context_message *m
            (message->role != CONTEXT_USER || counts.of[CONTEXT_IMAGE] == 0);
 }
 
+static void leave_out_message(context_writer *w, const context_message *message)
+{
+    note_left_out(w, message);
+    context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
+}
+
 void context_write_openai(context_writer *w)
 {
     context_message *at = w->ctx->list.first;
@@ -200,8 +261,10 @@ void context_write_openai(context_writer *w)
             continue;
         }
         context_mark(w, at);
-        if (context_openai_leaves_out(w, at))
-            context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at, (slice){"", 0});
+        if (context_is_as_stored(w->ctx, at))
+            context_put_original(w, at);
+        else if (context_openai_leaves_out(w, at))
+            leave_out_message(w, at);
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else

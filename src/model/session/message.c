@@ -117,6 +117,24 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
     context_add_part(ctx, message, part);
 }
 
+bool context_is_as_stored(const context *ctx, const context_message *message)
+{
+    return message->original != NULL && message->original->format == ctx->format;
+}
+
+void context_edit_original(context *ctx, context_original *original, slice old, slice new)
+{
+    context_edit *edit = arena_zeros(ctx->memory, 1, sizeof(*edit));
+    context_edit **end = &original->edits;
+
+    if (edit == NULL)
+        return;
+    *edit = (context_edit){NULL, old, new};
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = edit;
+}
+
 /* --- calls --- */
 
 slice context_call_of(context *ctx, scan_value id)
@@ -166,7 +184,8 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
                          .name = scan_string_inside(name),
                          .arguments = arguments};
 
-    if (part.call_id.len == 0)
+    part.has_made_id = part.call_id.len == 0;
+    if (part.has_made_id)
         part.call = part.call_id = made_call_id(ctx, message);
     context_add_part(ctx, message, part);
     string_map_set(&ctx->open_calls, part.call, 1);

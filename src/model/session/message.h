@@ -6,8 +6,9 @@
 #ifndef MODEL_MESSAGE_H
 #define MODEL_MESSAGE_H
 
-#include "model/session/entry.h"
 #include "base/string_map.h"
+#include "cardbox/context.h"
+#include "model/session/entry.h"
 
 typedef enum context_role {
     CONTEXT_SYSTEM,
@@ -20,8 +21,12 @@ typedef enum context_part_kind {
     CONTEXT_TEXT,
     CONTEXT_THINKING,
     CONTEXT_IMAGE,
-    CONTEXT_CALL
+    CONTEXT_DOCUMENT, /* a PDF */
+    CONTEXT_CALL,
+    CONTEXT_OTHER /* what only the format of the message has: a block, or a member without a block
+                   */
 } context_part_kind;
+enum { CONTEXT_PART_KINDS = CONTEXT_OTHER + 1 };
 
 /* A text that is to be written inside a JSON string. */
 typedef struct context_text {
@@ -32,17 +37,43 @@ typedef struct context_text {
 typedef struct context_part {
     struct context_part *next;
     context_part_kind kind;
-    context_text text;     /* the text of a text part or of thinking */
-    slice signature;       /* signature of thinking, inside of a JSON string; empty: none */
-    bool is_redacted;      /* true for redacted thinking: only the signature is written */
-    slice mime, data, url; /* an image, insides of JSON strings: mime and data, or url */
-    slice call;            /* the id by which a call and its results match, decoded if possible */
-    slice call_id;         /* inside of a JSON string: the id to write, which a repair may change */
-    slice name;            /* inside of a JSON string: the name of the called tool */
-    scan_value arguments;  /* arguments of a call, perhaps JSON in a string; SCAN_NONE: absent */
+    context_text text; /* the text of a text part or of thinking */
+    slice signature;   /* signature of thinking, inside of a JSON string; empty: none */
+    bool is_redacted;  /* true for redacted thinking: only the signature is written */
+    slice mime, data,
+        url;              /* an image or document, insides of JSON strings: mime and data, or url */
+    slice call;           /* the id by which a call and its results match, decoded if possible */
+    slice call_id;        /* inside of a JSON string: the id to write, which a repair may change */
+    slice name;           /* inside of a JSON string: the name of the called tool, of a document, or
+                             of what the part is, such as "citations" */
+    scan_value arguments; /* arguments of a call, perhaps JSON in a string; SCAN_NONE: absent */
+    bool is_custom;       /* true: the arguments are a text of any kind, and no JSON */
+    bool has_made_id;     /* true: the call has no id, so an id was made */
+    slice block;          /* the block of an original message with its bytes; empty: none */
 } context_part;
 
-typedef enum context_origin { CONTEXT_OF_PI, CONTEXT_OF_PLAIN, CONTEXT_OF_CARD } context_origin;
+typedef enum context_origin {
+    CONTEXT_OF_PI,
+    CONTEXT_OF_PLAIN,
+    CONTEXT_OF_CARD,
+    CONTEXT_OF_API /* the messages have an original */
+} context_origin;
+
+/* A change of an original message: bytes of it, and the bytes that replace them. */
+typedef struct context_edit {
+    struct context_edit *next;
+    slice old, new;
+} context_edit;
+
+/* A message of an API as it is stored. A user's message of the format anthropic with results
+ * becomes several messages of a context, called its pieces: one for each result, and one for the
+ * blocks between two results. */
+typedef struct context_original {
+    slice text;
+    cardbox_format format;
+    size_t pieces;
+    context_edit *edits; /* in the order of their positions */
+} context_original;
 
 /* An entry or a card that a message was made from. */
 typedef struct context_source {
@@ -73,9 +104,19 @@ typedef struct context_message {
     bool is_error;     /* true: the result of a failed call */
     slice status; /* a failed call's status, which the formats openai and messages write; inside of
                      a JSON string; empty: no status is written */
-    slice call, call_id, name;    /* for a result: id and tool of its call, as in context_part */
-    struct context_call *calls;   /* used only by pair.c: the calls of the message */
-    struct context_call *answers; /* used only by pair.c: the call that a result answers */
+    context_original *original; /* NULL: the message was not made from a message of an API */
+    size_t piece;               /* number of the piece of the original, from 0 */
+    bool
+        is_reasoning; /* true: reasoning of the Responses API, which stays with the item after it */
+    bool is_custom;   /* a result: the call is custom, see context_part */
+    slice block;      /* a result's block in its original with its bytes; empty: none */
+    slice speaker;    /* inside of a JSON string: the name of who speaks; empty: none */
+    slice call, call_id, name; /* for a result: id and tool of its call, as in context_part */
+    const struct context_message *answer; /* used only by pair.c: the first message of the answer
+                                             that contains the message */
+    struct context_message *in_answer;    /* used only by pair.c: the next message of the answer */
+    struct context_call *calls;           /* used only by pair.c: the calls of the message */
+    struct context_call *answers;         /* used only by pair.c: the call that a result answers */
 } context_message;
 
 typedef struct context_list {
@@ -96,16 +137,29 @@ typedef enum context_repair_kind {
     CONTEXT_DROPPED_BLOCK,    /* a block that can't be sent in its message was left out */
     CONTEXT_EMPTY_MESSAGE,    /* a message without content for the format was left out */
     CONTEXT_EMPTY_RESULT,     /* "(no output)" was inserted into a result without content */
-    CONTEXT_FIRST_MESSAGE /* a user's message was inserted before the assistant's first message */
+    CONTEXT_FIRST_MESSAGE, /* a user's message was inserted before the assistant's first message */
+    CONTEXT_ARGUMENTS,     /* arguments that are no JSON object were replaced */
+    CONTEXT_NO_CALLS,      /* an empty list of calls was left out */
+    CONTEXT_MERGED,        /* results of several messages were merged into one message */
+    CONTEXT_REASONING,     /* reasoning without the item after it was left out */
+    CONTEXT_LEFT_OUT       /* no repair: the format has no counterpart for a part of a message */
 } context_repair_kind;
-enum { CONTEXT_REPAIR_KINDS = CONTEXT_FIRST_MESSAGE + 1 };
+enum { CONTEXT_REPAIR_KINDS = CONTEXT_LEFT_OUT + 1 };
 
 typedef struct context_repair {
     struct context_repair *next;
     context_repair_kind kind;
     const context_message *message; /* the message that was repaired, left out or added */
-    slice call; /* id of the call, if the repair concerns a call or its result */
+    slice call; /* id of the call, if the repair concerns a call or its result. For
+                   CONTEXT_LEFT_OUT, the inside of a JSON string: what was left out */
 } context_repair;
+
+/* A call without a result in the last answer of the assistant. */
+typedef struct context_open_call {
+    struct context_open_call *next;
+    const context_message *message;
+    const context_part *part;
+} context_open_call;
 
 /* The settings that are valid at the end of a path, as JSON values of its entries or of the header.
  * SCAN_NONE: the setting is unknown. */
@@ -126,6 +180,8 @@ typedef struct context {
     bool is_repaired;
     context_repair *repairs, *last_repair;
     context_source *tools, *last_tools; /* the cards with lists of tools, which are no messages */
+    cardbox_format format;              /* the format in which the context will be written */
+    context_open_call *open;            /* see context_open_call; set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
     arena *memory;         /* if memory->failed is true, the context is incomplete */
 } context;
@@ -195,6 +251,23 @@ scan_value context_token(context *ctx, slice text);
  * nothing. For a compaction, adds its summary. */
 void context_add_entry(context *ctx, const session_entry *entry);
 
+/* A message of an API that is to be added to a context. */
+typedef struct context_api_message {
+    slice id;         /* id of the entry or card */
+    slice source;     /* the JSON of the entry or card */
+    slice time;       /* JSON; {NULL, 0}: the time is unknown */
+    scan_value value; /* the message */
+    cardbox_format format;
+} context_api_message;
+
+/* Adds the pieces of a message of an API. */
+void context_add_api(context *ctx, const context_api_message *added);
+
+/* Reads the image of an image_url (a URL, also a data: URL), or of an Anthropic block's source.
+ * Returns false if it can't be sent to other APIs. */
+bool context_image_of_url(context_part *out, scan_value url);
+bool context_image_of_source(context_part *out, scan_value source);
+
 /* A card of a box. For a JSON column that is NULL, the slice is {NULL, 0}. */
 typedef struct context_card {
     slice card_id;
@@ -210,8 +283,23 @@ typedef struct context_card {
  * meta.parent_pointer, adds nothing. */
 void context_add_card(context *ctx, const context_card *card);
 
-/* Pairs calls and results. Afterwards one result for each call of a message directly follows the
- * message. Sets ctx->is_repaired. */
-void context_pair(context *ctx);
+/* Returns true if a message is written as it is stored: it has an original, in the format in which
+ * the context is written. */
+bool context_is_as_stored(const context *ctx, const context_message *message);
+
+/* Adds a change to an original, for slices of the original in the order of their positions. */
+void context_edit_original(context *ctx, context_original *original, slice old, slice new);
+
+/* Finds the result of each call, and the open calls. With `repair`, also pairs calls and results:
+ * afterwards the results of an answer directly follow the answer, one result for each call. Sets
+ * ctx->is_repaired. */
+void context_pair(context *ctx, bool repair);
+
+/* Makes one message of the items of each answer, for formats in which an answer is one message. */
+void context_merge_answers(context *ctx);
+
+/* Replaces arguments of an original that are no JSON objects, and removes an empty list of calls.
+ */
+void context_mend_original(context *ctx, context_message *message);
 
 #endif

@@ -107,7 +107,7 @@ static bool skip_text(slice *inside, const char *text)
 /* Sets the image of a URL: the MIME type and the data of a data: URL with base64, or an http or
  * https URL as it is. Returns false for other URLs, and for an http or https URL with white space
  * or control characters. */
-static bool set_url(context_part *out, scan_value url)
+bool context_image_of_url(context_part *out, scan_value url)
 {
     slice inside = scan_string_inside(url), rest = inside;
 
@@ -129,7 +129,7 @@ static bool set_url(context_part *out, scan_value url)
 }
 
 /* Reads an image in Anthropic's format: a `source` with base64 or with a URL. */
-static bool set_source(context_part *out, scan_value source)
+bool context_image_of_source(context_part *out, scan_value source)
 {
     static const char *const NAMES[] = {"type", "media_type", "data", "url"};
     scan_value found[4];
@@ -137,16 +137,16 @@ static bool set_source(context_part *out, scan_value source)
     session_pick(source, NAMES, found, 4);
     if (session_string_is(found[0], "base64"))
         return set_data(out, found[1], found[2]);
-    return session_string_is(found[0], "url") && set_url(out, found[3]);
+    return session_string_is(found[0], "url") && context_image_of_url(out, found[3]);
 }
 
 static bool read_image(context_part *out, const scan_value *found)
 {
     *out = (context_part){.kind = CONTEXT_IMAGE};
     if (session_string_is(found[BLOCK_TYPE], "image_url"))
-        return set_url(out, scan_find(found[BLOCK_IMAGE_URL], "url"));
+        return context_image_of_url(out, scan_find(found[BLOCK_IMAGE_URL], "url"));
     if (found[BLOCK_SOURCE].kind == SCAN_OBJECT)
-        return set_source(out, found[BLOCK_SOURCE]);
+        return context_image_of_source(out, found[BLOCK_SOURCE]);
     return set_data(out, found[BLOCK_MIME], found[BLOCK_DATA]);
 }
 

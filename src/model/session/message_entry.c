@@ -104,6 +104,26 @@ static void add_bash(context *ctx, const session_entry *entry)
     add_made(ctx, entry, &text);
 }
 
+/* Returns true if a message names Anthropic's API, provider or models, or names nothing: then its
+ * signatures are taken for Anthropic's. */
+static bool may_be_of_anthropic(const session_entry *entry)
+{
+    static const session_field NAMED[] = {SESSION_FIELD_API, SESSION_FIELD_PROVIDER,
+                                          SESSION_FIELD_MODEL};
+    static const char *const NAMES[] = {"anthropic", "claude", "bedrock-converse"};
+    bool names_any = false;
+
+    for (size_t i = 0; i < sizeof(NAMED) / sizeof(NAMED[0]); i++) {
+        slice text = scan_string_inside(entry->fields[NAMED[i]]);
+        names_any = names_any || text.len > 0;
+        for (size_t k = 0; k < sizeof(NAMES) / sizeof(NAMES[0]); k++) {
+            if (text.len > 0 && memmem(text.ptr, text.len, NAMES[k], strlen(NAMES[k])) != NULL)
+                return true;
+        }
+    }
+    return !names_any;
+}
+
 static void add_assistant(context *ctx, const session_entry *entry)
 {
     context_message *message = add(ctx, entry, CONTEXT_ASSISTANT);
@@ -113,7 +133,7 @@ static void add_assistant(context *ctx, const session_entry *entry)
         return;
     message->has_failed = session_string_is(stop, "error") || session_string_is(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (session_string_is(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
+    if (may_be_of_anthropic(entry))
         return;
     for (context_part *part = message->parts; part != NULL; part = part->next)
         part->signature = (slice){"", 0}; /* only signatures of Anthropic's API are sent */
@@ -181,6 +201,15 @@ static void add_plain_tool(context *ctx, const session_entry *entry)
         context_add_call(ctx, last, entry->target, name, entry->content);
 }
 
+static void add_text(context *ctx, const session_entry *entry, context_role role)
+{
+    context_message *message = add(ctx, entry, role);
+
+    context_add_content(ctx, message, entry->content);
+    if (message != NULL && entry->kind == SESSION_PLAIN_USER)
+        message->speaker = scan_string_inside(entry->fields[SESSION_FIELD_NAME]);
+}
+
 static void add_role(context *ctx, const session_entry *entry)
 {
     static const context_role ROLES[] = {
@@ -196,7 +225,7 @@ static void add_role(context *ctx, const session_entry *entry)
     else if (entry->role == SESSION_ROLE_BASH)
         add_bash(ctx, entry);
     else
-        context_add_content(ctx, add(ctx, entry, ROLES[entry->role]), entry->content);
+        add_text(ctx, entry, ROLES[entry->role]);
 }
 
 void context_add_entry(context *ctx, const session_entry *entry)
@@ -204,6 +233,10 @@ void context_add_entry(context *ctx, const session_entry *entry)
     if (!entry->in_context)
         return;
     switch (entry->kind) {
+    case SESSION_PLAIN_MESSAGE:
+        context_add_api(ctx, &(context_api_message){entry->id, entry->text, entry->timestamp,
+                                                    entry->body, (cardbox_format)entry->format});
+        break;
     case SESSION_COMPACTION:
     case SESSION_BRANCH_SUMMARY:
         add_summary(ctx, entry);

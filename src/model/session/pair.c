@@ -1,12 +1,17 @@
 /*
- * pair.c: pairs calls and results. Afterwards one result for each call of a message directly
- * follows the message, and call ids are unique and valid for the APIs of all formats. The output
- * for a message depends on later messages only through the results of the message's calls.
+ * pair.c: pairs calls and results. Afterwards the results of an answer directly follow the answer,
+ * one for each call, and call ids are valid for the API of the format. Messages that are written as
+ * they are stored keep their call ids. The output for a message depends on later messages only
+ * through the results of the message's calls.
+ *
+ * An answer is a message of the assistant, or consecutive items of the Responses API.
  */
 #include "model/session/message.h"
 
-/* Maximum bytes of a call's id and of a tool's name that the APIs of all formats accept. */
-enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
+#include <stdio.h>
+
+/* Maximum bytes of a tool's name that the APIs of all formats accept. */
+enum { TOOL_NAME_MAX = 64 };
 
 /* A lower limit for the bytes that a synthetic result adds, without ids: for the message in the
  * shortest format, its digest, and the repair in the report. */
@@ -18,6 +23,7 @@ typedef struct context_call {
     context_message *message;
     context_part *part;
     context_message *result;
+    int64_t use; /* number of the call among the calls with its id, from 1 */
     bool is_appended;
 } context_call;
 
@@ -34,6 +40,14 @@ typedef struct pairing {
     string_map used_ids; /* the call ids that were assigned to calls so far */
     call_group *all;
     size_t count, capacity;
+    context_message *caller;     /* the latest message with calls */
+    const context_message *last; /* first message of the last answer; NULL: a user's message follows
+                                    it, or there is no answer */
+    /* For results that name the id which a context showed instead of the id of a call: */
+    bool has_shown;
+    string_map shown; /* maps these ids to indexes in `shown_calls` */
+    context_call **shown_calls;
+    size_t shown_count, shown_capacity;
 } pairing;
 
 /* --- which result answers which call --- */
@@ -65,6 +79,7 @@ static context_call *new_call(pairing *p, context_message *message, context_part
         return NULL;
     call->message = message;
     call->part = part;
+    call->use = ++group->uses;
     if (group->last != NULL && group->last->message == message)
         group->last->next_same = call;
     else
@@ -73,6 +88,29 @@ static context_call *new_call(pairing *p, context_message *message, context_part
     if (group->unanswered == NULL)
         group->unanswered = call;
     return call;
+}
+
+/* Returns the id that contexts show instead of a call's id, if that can't be used. */
+static slice made_id(const pairing *p, slice call, int64_t number)
+{
+    char part[32];
+    int len = snprintf(part, sizeof(part), "use %lld", (long long)number);
+
+    return slice_of(session_make_id(call, (slice){part, (size_t)len}, p->ctx->memory));
+}
+
+static void show_calls(pairing *p, const context_message *message)
+{
+    for (context_call *call = message->calls; call != NULL; call = call->next) {
+        slice id = made_id(p, call->part->call, call->use);
+        context_call **more = arena_more(p->ctx->memory, p->shown_calls, p->shown_count,
+                                         &p->shown_capacity, sizeof(context_call *));
+        if (more == NULL || id.ptr == NULL)
+            return;
+        p->shown_calls = more;
+        more[p->shown_count] = call;
+        string_map_set(&p->shown, id, (uint32_t)p->shown_count++);
+    }
 }
 
 static void add_calls(pairing *p, context_message *message)
@@ -85,19 +123,65 @@ static void add_calls(pairing *p, context_message *message)
         if (part->kind == CONTEXT_CALL)
             *end = new_call(p, message, part);
     }
+    if (message->calls == NULL)
+        return;
+    p->caller = message;
+    if (p->has_shown)
+        show_calls(p, message);
 }
 
-static void add_result(pairing *p, context_message *result)
+/* Returns the first call without a result in the latest message with calls whose calls have no ids.
+ * A result without an id answers this call. */
+static context_call *nameless_call(const pairing *p)
+{
+    context_call *call = p->caller != NULL ? p->caller->calls : NULL;
+
+    while (call != NULL && (call->result != NULL || !call->part->has_made_id))
+        call = call->next;
+    return call;
+}
+
+/* Returns the call with the id that a context may have shown instead of the call's own. */
+static context_call *shown_call(pairing *p, slice id)
+{
+    const context_message *at = p->ctx->list.first;
+
+    if (!p->has_shown && string_map_init(&p->shown, p->count, p->ctx->memory)) {
+        p->has_shown = true;
+        for (; at != NULL && at != p->caller; at = at->next)
+            show_calls(p, at);
+        if (p->caller != NULL)
+            show_calls(p, p->caller);
+    }
+    uint32_t index = p->has_shown ? string_map_get(&p->shown, id) : STRING_MAP_NONE;
+    return index == STRING_MAP_NONE ? NULL : p->shown_calls[index];
+}
+
+/* Returns the call that a result answers; NULL: none. */
+static context_call *answered_call(pairing *p, const context_message *result)
 {
     call_group *group = result->call.len > 0 ? group_of(p, result->call) : NULL;
 
+    if (result->call.len == 0)
+        return nameless_call(p);
     if (group == NULL || group->last == NULL)
+        return shown_call(p, result->call);
+    return group->unanswered != NULL ? group->unanswered : group->last;
+}
+
+/* A call has one result: the last successful one, or else the last one. */
+static void add_result(pairing *p, context_message *result)
+{
+    context_call *call = answered_call(p, result);
+
+    if (call == NULL)
         return;
-    result->answers = group->unanswered != NULL ? group->unanswered : group->last;
-    if (group->unanswered == NULL)
-        return;
-    group->unanswered->result = result;
-    group->unanswered = group->unanswered->next_same;
+    call_group *group = group_of(p, call->part->call);
+    result->answers = call;
+    if (group != NULL && group->unanswered == call)
+        group->unanswered = call->next_same;
+    if (call->result == NULL || !result->is_error || call->result->is_error)
+        call->result = result;
 }
 
 /* --- ids and names that APIs accept --- */
@@ -113,21 +197,36 @@ static bool is_name(slice text, size_t most)
     return text.len > 0 && text.len <= most;
 }
 
-static slice new_id(pairing *p, slice call, int64_t number)
+/* Returns true if the API of the format accepts the id of a call. Ids of the dialect plain and of
+ * cards are those that a model returned, which servers of chat completions take back as they are.
+ */
+static bool accepts_id(const pairing *p, const context_call *call)
 {
-    char part[32];
-    buf text = BUF_INIT(sizeof(part));
+    slice id = call->part->call;
+
+    switch (p->ctx->format) {
+    case CARDBOX_FORMAT_ANTHROPIC:
+        return is_name(id, 64);
+    case CARDBOX_FORMAT_OPENAI:
+        return call->message->origin == CONTEXT_OF_PLAIN ||
+               call->message->origin == CONTEXT_OF_CARD || id.len <= 40;
+    case CARDBOX_FORMAT_RESPONSES:
+        return id.len <= 64;
+    default:
+        return true;
+    }
+}
+
+static slice new_id(pairing *p, const context_call *call)
+{
+    int64_t number = call->use;
     slice made = {"", 0};
 
     for (; !p->ctx->memory->failed; number++) {
-        buf_reset(&text, sizeof(part));
-        buf_text(&text, "use ");
-        buf_int(&text, number);
-        made = slice_of(session_make_id(call, buf_as_slice(&text), p->ctx->memory));
+        made = made_id(p, call->part->call, number);
         if (made.ptr != NULL && string_map_get(&p->used_ids, made) == STRING_MAP_NONE)
             break;
     }
-    buf_free(&text);
     return made;
 }
 
@@ -145,21 +244,22 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){valid, len};
 }
 
-/* If the id of a call is invalid or already used, replaces the id. If the tool's name is invalid,
- * replaces the name. */
+/* If the API does not accept the id of a call, or the id is already used, replaces the id. If the
+ * tool's name is invalid, replaces the name. */
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
     bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
-    int64_t uses = ++group_of(p, part->call)->uses;
 
-    if (is_free && is_name(part->call, CALL_ID_MAX)) {
-        part->call_id = part->call;
-    } else {
-        part->call_id = new_id(p, part->call, uses);
+    if (context_is_as_stored(p->ctx, call->message)) {
+        string_map_set(&p->used_ids, part->call, 1);
+        return;
+    }
+    if (!is_free || !accepts_id(p, call)) {
+        part->call_id = new_id(p, call);
         context_add_repair(p->ctx, CONTEXT_CALL_ID, call->message, part->call);
     }
-    string_map_set(&p->used_ids, part->call_id, 1);
+    string_map_set(&p->used_ids, is_free ? part->call : part->call_id, 1);
     if (is_name(part->name, TOOL_NAME_MAX))
         return;
     part->name = repaired_name(p, part->name);
@@ -172,6 +272,7 @@ static void append_result(context_list *list, context_call *call, context_messag
 {
     call->is_appended = true;
     result->call_id = call->part->call_id;
+    result->is_custom = call->part->is_custom;
     result->name = call->part->name;
     context_append(list, result);
 }
@@ -221,8 +322,8 @@ static bool drop_message(pairing *p, const context_list *list, context_message *
     return true;
 }
 
-/* Appends the results of the calls in `caller` that directly follow this message, in their order.
- * Returns the first message after these results. */
+/* Appends the results of the calls of an answer that directly follow it, in their order. `caller`:
+ * any message of the answer. Returns the first message after these results. */
 static context_message *append_results(pairing *p, context_list *list,
                                        const context_message *caller, context_message *at)
 {
@@ -230,13 +331,19 @@ static context_message *append_results(pairing *p, context_list *list,
         context_message *next = at->next;
 
         if (!drop_message(p, list, at)) {
-            if (at->role != CONTEXT_RESULT || at->answers->message != caller)
+            if (at->role != CONTEXT_RESULT || at->answers->message->answer != caller->answer)
                 break;
             append_result(list, at->answers, at);
         }
         at = next;
     }
     return at;
+}
+
+/* Returns true if a call without a result stays without one: the caller still has to run it. */
+static bool stays_open(const pairing *p, const context_call *call)
+{
+    return call->message->original != NULL && call->message->answer == p->last;
 }
 
 /* If the result of a call does not directly follow, appends a copy of the later result, or a
@@ -248,7 +355,7 @@ static void add_missing_results(pairing *p, context_list *list, const context_me
          call = call->next) {
         context_message *later = call->result;
 
-        if (call->is_appended)
+        if (call->is_appended || (later == NULL && stays_open(p, call)))
             continue;
         context_message *result =
             later == NULL ? synthetic_result(p, call) : arena_take(p->ctx->memory, sizeof(*result));
@@ -264,6 +371,35 @@ static void add_missing_results(pairing *p, context_list *list, const context_me
     }
 }
 
+/* Returns true if the answer that contains `message` goes on with the message `next`. */
+static bool goes_on(const context_message *message, const context_message *next)
+{
+    return next != NULL && next->answer != NULL && next->answer == message->answer;
+}
+
+/* Reasoning of the Responses API is accepted only before the item that it led to. */
+static bool drop_reasoning(pairing *p, const context_list *list, context_message *message)
+{
+    if (!message->is_reasoning || goes_on(message, message->next))
+        return false;
+    message->is_left_out = true;
+    message->after = list->last;
+    context_add_repair(p->ctx, CONTEXT_REASONING, message, (slice){"", 0});
+    return true;
+}
+
+/* Appends the results of all calls of an answer. `last` is its last message. */
+static context_message *append_all_results(pairing *p, context_list *list, context_message *last,
+                                           context_message *at)
+{
+    const context_message *caller = last->answer;
+
+    at = append_results(p, list, last, at);
+    for (; caller != NULL; caller = caller->in_answer)
+        add_missing_results(p, list, caller);
+    return at;
+}
+
 static context_list pair_messages(pairing *p)
 {
     context_list list = {NULL, NULL, 0};
@@ -273,22 +409,89 @@ static context_list pair_messages(pairing *p)
         context_message *message = at;
 
         at = at->next;
-        if (drop_message(p, &list, message))
+        if (drop_message(p, &list, message) || drop_reasoning(p, &list, message))
             continue;
         if (message->role == CONTEXT_RESULT) /* a copy of this result was added after its call */
             continue;
+        bool ends = message->answer != NULL && !goes_on(message, at);
         context_append(&list, message);
         for (context_call *call = message->calls; call != NULL; call = call->next)
             repair_call(p, call);
-        if (message->calls != NULL) {
-            at = append_results(p, &list, message, at);
-            add_missing_results(p, &list, message);
-        }
+        context_mend_original(p->ctx, message);
+        if (ends)
+            at = append_all_results(p, &list, message, at);
     }
     return list;
 }
 
-void context_pair(context *ctx)
+/* --- answers --- */
+
+static bool is_item(const context_message *message)
+{
+    return message->original != NULL && message->original->format == CARDBOX_FORMAT_RESPONSES;
+}
+
+/* Assigns the assistant's messages to answers. */
+static void find_answers(pairing *p)
+{
+    context_message *before = NULL;
+
+    for (context_message *at = p->ctx->list.first; at != NULL; before = at, at = at->next) {
+        if (at->role == CONTEXT_USER)
+            p->last = NULL;
+        if (at->role != CONTEXT_ASSISTANT || at->has_failed)
+            continue;
+        bool joins = before != NULL && before->answer != NULL && is_item(before) && is_item(at);
+        at->answer = joins ? before->answer : at;
+        if (joins)
+            before->in_answer = at;
+        p->last = at->answer;
+    }
+}
+
+static void add_item(context_message *message, context_message *item)
+{
+    *(message->last_part != NULL ? &message->last_part->next : &message->parts) = item->parts;
+    if (item->last_part != NULL)
+        message->last_part = item->last_part;
+    message->part_count += item->part_count;
+    message->last_source->next = item->sources;
+    message->last_source = item->last_source;
+    item->moved = message;
+}
+
+void context_merge_answers(context *ctx)
+{
+    for (context_message *at = ctx->list.first; at != NULL; at = at->next) {
+        while (goes_on(at, at->next)) {
+            add_item(at, at->next);
+            at->next = at->next->next;
+            ctx->list.count--;
+        }
+        if (at->next == NULL)
+            ctx->list.last = at;
+    }
+}
+
+static void find_open_calls(pairing *p)
+{
+    context_open_call **end = &p->ctx->open;
+    const context_message *at = p->last;
+
+    for (; at != NULL; at = at->in_answer) {
+        for (const context_call *call = at->calls; call != NULL; call = call->next) {
+            if (call->result != NULL)
+                continue;
+            *end = arena_zeros(p->ctx->memory, 1, sizeof(**end));
+            if (*end == NULL)
+                return;
+            **end = (context_open_call){NULL, at, call->part};
+            end = &(*end)->next;
+        }
+    }
+}
+
+void context_pair(context *ctx, bool repair)
 {
     pairing p = {.ctx = ctx};
     bool ok = string_map_init(&p.groups, ctx->list.count / 2, ctx->memory) &&
@@ -296,13 +499,15 @@ void context_pair(context *ctx)
 
     if (!ok)
         return;
+    find_answers(&p);
     for (context_message *at = ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)
             add_calls(&p, at);
         else if (at->role == CONTEXT_RESULT)
             add_result(&p, at);
     }
-    if (!ctx->memory->failed)
+    find_open_calls(&p);
+    ctx->is_repaired = repair;
+    if (repair && !ctx->memory->failed)
         ctx->list = pair_messages(&p);
-    ctx->is_repaired = true;
 }

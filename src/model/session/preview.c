@@ -3,6 +3,7 @@
  * a text is kept, since a tree may show a hundred thousand entries.
  */
 #include "model/session/preview.h"
+#include "model/session/message.h"
 
 enum {
     TEXT_KEPT = 1000, /* maximum bytes of a preview's text */
@@ -15,6 +16,7 @@ typedef struct preview {
     size_t calls;     /* number of consecutive calls of the tool `tool` so far */
     bool is_thinking; /* true: `text` contains only thinking so far */
     bool failed;      /* true: the entry reports an error */
+    arena *memory;
 } preview;
 
 /* --- contents --- */
@@ -138,6 +140,60 @@ static void add_message(preview *p, const session_entry *entry)
     }
 }
 
+/* Returns the string token whose inside is given. The inside must be part of such a token. */
+static scan_value token_around(slice inside)
+{
+    if (inside.len == 0)
+        return (scan_value){SCAN_NONE, {NULL, 0}};
+    return (scan_value){SCAN_STRING, {inside.ptr - 1, inside.len + 2}};
+}
+
+static void add_part(preview *p, const context_part *part)
+{
+    bool begins = p->text.len == 0 || p->is_thinking;
+
+    switch (part->kind) {
+    case CONTEXT_TEXT:
+        add_text(p, token_around(part->text.bytes));
+        break;
+    case CONTEXT_THINKING:
+        if (begins)
+            add_text(p, token_around(part->text.bytes));
+        p->is_thinking = begins;
+        break;
+    case CONTEXT_CALL:
+        add_tool(p, token_around(part->name));
+        break;
+    default:
+        add_gap(&p->text, " ");
+        buf_text(&p->text, part->kind == CONTEXT_IMAGE      ? "(image)"
+                           : part->kind == CONTEXT_DOCUMENT ? "(document)"
+                                                            : "(");
+        if (part->kind == CONTEXT_OTHER) {
+            buf_slice(&p->text, part->name);
+            buf_char(&p->text, ')');
+        }
+    }
+}
+
+/* The parts of an API's message are those of a context, whatever its format is. */
+static void add_api_message(preview *p, const session_entry *entry)
+{
+    context ctx = {.memory = p->memory};
+
+    if (!string_map_init(&ctx.open_calls, 0, p->memory))
+        return;
+    context_add_entry(&ctx, entry);
+    for (const context_message *at = ctx.list.first; at != NULL; at = at->next) {
+        if (at->is_error)
+            add_error(p, "(error)");
+        for (const context_part *part = at->parts; part != NULL; part = part->next) {
+            if (p->text.len <= TEXT_KEPT && (part->kind != CONTEXT_OTHER || part->block.len > 0))
+                add_part(p, part);
+        }
+    }
+}
+
 static void add_model(preview *p, const session_entry *entry)
 {
     buf_text(&p->text, "model ");
@@ -219,6 +275,8 @@ static const struct {
     [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result, NULL},
     [SESSION_PLAIN_SYSTEM] = {"system", add_content, NULL},
     [SESSION_PLAIN_METADATA] = {"metadata", add_members, NULL},
+    [SESSION_PLAIN_MESSAGE] = {NULL, add_api_message, NULL},
+    [SESSION_PLAIN_SETTINGS] = {"settings", add_members, NULL},
 };
 
 static const char *const ROLE_NAMES[] = {
@@ -244,7 +302,7 @@ static slice keep(const buf *text, size_t most, arena *memory)
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory)
 {
     const char *role = KINDS[entry->kind].role;
-    preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
+    preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4), .memory = memory};
 
     if (KINDS[entry->kind].member != NULL)
         session_value_text(&p.text, scan_find(entry->value, KINDS[entry->kind].member));

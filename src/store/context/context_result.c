@@ -68,6 +68,7 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
     }
     buf_char(out, ']');
     put_sources(out, written);
+    context_put_next(out, ctx);
     buf_member(out, "report", SLICE("{"));
     context_report(out, ctx);
     buf_char(out, '}');
@@ -91,7 +92,7 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
         return status;
     if (options != NULL)
         *all = *options;
-    if ((unsigned)all->format > CARDBOX_FORMAT_MESSAGES)
+    if ((unsigned)all->format > CARDBOX_FORMAT_RESPONSES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
     if (all->limit < 0 || all->limit > CONTEXT_LIMIT_MAX)
         return error_set(err, CARDBOX_INVALID, "limit must be 0 (none) to %d", CONTEXT_LIMIT_MAX);
@@ -117,6 +118,7 @@ cardbox_status context_result_new(cardbox_context **out, context *ctx,
     status = context_write_checked(&made->output, ctx, request, err);
     buf_member_text(&made->report, "format", slice_of(CONTEXT_FORMATS[request->format]));
     context_report(&made->report, ctx);
+    context_put_next(&made->report, ctx);
     buf_char(&made->report, '}');
     if (status == CARDBOX_OK && !buf_ok(&made->report))
         status = error_buf(err, &made->report, "the context's report");

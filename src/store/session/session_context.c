@@ -7,8 +7,8 @@
 #include "store/session/session_call.h"
 
 static cardbox_status build_context(context *out, session_lines_read *lines, const store_rows *rows,
-                                    const session_context_read *read, bool repair, arena *memory,
-                                    cardbox_error *err)
+                                    const session_context_read *read, const context_request *how,
+                                    arena *memory, cardbox_error *err)
 {
     cardbox_status status = session_context_from_rows(lines, rows, read, memory, err);
     if (status == CARDBOX_NOMEM)
@@ -16,7 +16,7 @@ static cardbox_status build_context(context *out, session_lines_read *lines, con
     if (status != CARDBOX_OK)
         return status;
     return context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path,
-                           lines->count, repair, memory)
+                           lines->count, how->format, how->repair, memory)
                ? CARDBOX_OK
                : context_failure(out, err);
 }
@@ -126,7 +126,7 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_requ
     context ctx = {.before = 0};
     arena own = ARENA_BESIDE(memory); /* freed on return: a context may be large */
     cardbox_status status =
-        build_context(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
+        build_context(&ctx, &lines, rows, &request->read, &request->how, &own, err);
     *more = request->compare.ptr != NULL && request->digests == NULL;
     if (status == CARDBOX_OK && *more)
         status = store_digests(request, &ctx, memory, err);
@@ -166,7 +166,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     session_context_params(&p, &read);
     status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = build_context(&ctx, &lines, rows, &read, request.repair, &memory, err);
+        status = build_context(&ctx, &lines, rows, &read, &request, &memory, err);
     if (status == CARDBOX_OK) {
         buf_char(&head, '{');
         buf_member_text(&head, "entry_id", lines.entry_id);
