@@ -1,10 +1,11 @@
-"""What the APIs of OpenAI (chat completions) and Anthropic (messages) ask of a list of messages.
+"""What the APIs of OpenAI (chat completions and responses) and Anthropic (messages) ask of a list of messages.
 
 Written from their published rules, over the JSON that would be sent; knows nothing of how CardBox
-builds a context. openai(messages) and anthropic(messages, system) raise AssertionError with the
+builds a context. openai(messages), responses(items) and anthropic(messages, system) raise AssertionError with the
 rule that is broken.
 """
 
+import json
 import re
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -44,7 +45,10 @@ def _openai_message(message, open_calls, seen):
     for call in calls:
         assert 0 < len(call["id"]) <= 40, "a call's id has 1 to 40 characters"
         assert call["id"] not in seen, "ids of calls must be unique"
-        assert call["type"] == "function", "a call is a function's"
+        if call["type"] == "custom":
+            assert isinstance(call["custom"]["input"], str), "the input of a custom call is a string"
+            call = {**call, "type": "function", "function": {"name": call["custom"]["name"], "arguments": ""}}
+        assert call["type"] == "function", "a call is a function's or custom"
         assert NAME.match(call["function"]["name"]), "a function's name has a pattern"
         assert isinstance(call["function"]["arguments"], str), "arguments are a string"
         seen.add(call["id"])
@@ -59,9 +63,58 @@ def _openai_content(content, role):
     for part in content:
         if part["type"] == "text":
             assert part["text"], "a text part may not be empty"
+            continue
+        assert role == "user", "only users have images and files"
+        if part["type"] == "file":
+            assert part["file"]["filename"] and part["file"]["file_data"].startswith("data:"), "a file has data"
         else:
-            assert role == "user" and part["type"] == "image_url", "only users have images"
-            assert part["image_url"]["url"], "an image needs a url"
+            assert part["type"] == "image_url" and part["image_url"]["url"], "an image needs a url"
+
+
+def responses(items):
+    assert isinstance(items, list), "input must be an array"
+    open_calls, seen = {}, set()
+    for number, item in enumerate(items):
+        try:
+            _responses_item(item, open_calls, seen)
+        except AssertionError as fault:
+            raise AssertionError(f"responses, item {number}: {fault}: {item}") from None
+    assert not open_calls, f"responses: no tool output found for {open_calls}"
+
+
+OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+
+
+def _responses_item(item, open_calls, seen):
+    kind = item["type"]
+    if kind in OUTPUTS:
+        assert 0 < len(item["call_id"]) <= 64, "a call's id has 1 to 64 characters"
+        assert item["call_id"] not in seen, "ids of calls must be unique"
+        assert NAME.match(item["name"]), "a function's name has a pattern"
+        if kind == "function_call":
+            assert isinstance(json.loads(item["arguments"]), dict), "arguments are an object"
+        seen.add(item["call_id"])
+        open_calls[item["call_id"]] = OUTPUTS[kind]
+    elif kind in OUTPUTS.values():
+        assert open_calls.pop(item["call_id"], None) == kind, "an output must answer a call before it, once"
+        _responses_content(item["output"], "user")
+    else:
+        assert kind == "message" and item["role"] in ("system", "developer", "user", "assistant"), "unknown item"
+        _responses_content(item["content"], item["role"])
+
+
+def _responses_content(content, role):
+    if isinstance(content, str):
+        assert content, "content may not be empty"
+        return
+    assert content, "content must be text or parts"
+    for part in content:
+        if part["type"] in ("input_text", "output_text"):
+            assert part["text"] and (part["type"] == "output_text") == (role == "assistant"), "a text's type"
+        elif part["type"] == "input_image":
+            assert part["image_url"], "an image needs a url"
+        else:
+            assert part["type"] == "input_file" and (part.get("file_url") or part["file_data"]), "unknown part"
 
 
 def anthropic(messages, system=None):
@@ -112,13 +165,13 @@ def _anthropic_text_or_image(block):
     if block["type"] == "text":
         assert block["text"].strip(), "text blocks must be non-empty"
         return
-    assert block["type"] == "image", "unknown block"
+    assert block["type"] in ("image", "document"), "unknown block"
     source = block["source"]
     if source["type"] == "url":
         assert source["url"], "an image's url may not be empty"
         return
     assert source["type"] == "base64" and source["data"], "an image has data"
-    assert source["media_type"] in IMAGE_TYPES, "an image's media type"
+    assert source["media_type"] in (*IMAGE_TYPES, "application/pdf"), "a media type"
 
 
 def _anthropic_assistant(blocks, open_calls, seen):
@@ -147,6 +200,8 @@ def check(context):
     """A context as CardBox answers it: in the formats of the APIs its messages keep their rules."""
     if context["format"] == "openai":
         openai(context["messages"])
+    elif context["format"] == "responses":
+        responses(context["messages"])
     elif context["format"] == "anthropic":
         anthropic(context["messages"], context.get("system"))
     assert len(context["digests"]) == len(context["messages"]), "a digest for each prefix"
