@@ -237,6 +237,14 @@ void buf_reset(buf *b, size_t keep)
     b->failure = BUF_FINE;
 }
 
+void buf_cut(buf *b, size_t len)
+{
+    if (b->failure != BUF_FINE || len >= b->len)
+        return;
+    b->len = len;
+    b->data[len] = '\0';
+}
+
 char *buf_take(buf *b)
 {
     buf_failure failure;

@@ -104,6 +104,9 @@ slice buf_since(const buf *b, size_t start);
 /* Empties the buffer and clears a failure. Frees the buffer's memory if its size is over `keep`. */
 void buf_reset(buf *b, size_t keep);
 
+/* Shortens the text to its first `len` bytes. */
+void buf_cut(buf *b, size_t len);
+
 /* Returns the buffer's memory, which the caller frees with free(). NULL: the buffer has failed, or
  * memory is exhausted. If the buffer is empty, the result is "". Empties the buffer, but does not
  * clear a failure. */

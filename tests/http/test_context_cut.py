@@ -50,12 +50,14 @@ def shown(answer):
     return [message.get("tool_call_id") or message["content"] for message in answer["messages"]]
 
 
-def check(whole, cut):
-    """Checks the rules for every cut of a context."""
+def check(whole, cut, unread_calls=0):
+    """Checks the rules for every cut of a context. `unread_calls`: how many calls before the cut have no entry with their
+    result. An entry that is not read counts as one message."""
     report = cut["report"]
     assert report["token_estimate"] == {"method": "bytes/4", "tokens": (cut["bytes"] + 3) // 4}, report
     inserted = sum(repair["repair"] == "first_message" for repair in report["repairs"])
-    assert report["omitted_messages"] == whole["report"]["messages_after"] - report["messages_after"] + inserted
+    assert report["omitted_messages"] == whole["report"]["messages_after"] - report["messages_after"] + inserted \
+        - unread_calls
     assert len(cut["digests"]) == len(cut["messages"])
     llm_rules.check(cut)
 
@@ -86,7 +88,7 @@ def test_synthetic_results():
     for limit, first in ((6, "u1"), (5, "a1"), (4, "u2"), (1, "u2")):
         cut = context(path, f"limit={limit}")
         assert shown(cut)[0] == first, (limit, cut)
-        check(context(path), cut)
+        check(context(path), cut, unread_calls=2 if limit == 1 else 0)
 
 
 def test_late_results_without_repair():
@@ -239,6 +241,23 @@ def test_empty():
     assert answer["messages"] == [] and answer["report"]["token_estimate"]["tokens"] == 1
     box = ask("POST", url(PROJECT, "boxes"), {}).json()["box_id"]
     assert context(url(PROJECT, "boxes", box), "limit=1")["messages"] == []
+
+
+def test_a_path_larger_than_what_may_be_read():
+    """35 MB of images: the limit and the budget bound what is read, and an image counts as its tokens."""
+    image = {"type": "image", "data": "AAAA" * 800_000, "mimeType": "image/png"}
+    path = session("images", [{"id": "u0", "type": "system", "content": "be kind"}])
+    for number in range(11):
+        ask("POST", path + "/entries", {"entries": [{"id": f"i{number}", "type": "user", "content": [image]},
+                                                    {"id": f"s{number}", "type": "assistant", "content": "seen"}]})
+    ask("POST", path + "/entries", {"entries": [user("now")]})
+    context(path, "", 413)
+    assert shown(context(path, "limit=2"))[:1] == ["be kind"]
+    cut = context(path, "limit=4")
+    assert shown(cut)[0] == "be kind" and shown(cut)[2:] == ["seen", "now"] and cut["report"]["omitted_messages"] == 20
+    for budget, images in ((1700, 1), (5000, 3)):
+        cut = context(path, f"token_budget={budget}")
+        assert sum(isinstance(message["content"], list) for message in cut["messages"]) == images, (budget, shown(cut)[-3:])
 
 
 def test_abilities():

@@ -167,7 +167,7 @@ static void test_refusals(void **state)
                      CARDBOX_INVALID);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.tail = 10001}), CARDBOX_TOO_LARGE);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.limit = 10001}), CARDBOX_TOO_LARGE);
-    how.format = (cardbox_format)4;
+    how.format = (cardbox_format)5;
     assert_int_equal(cardbox_build_box_context(&context, db, T, box, NULL, &how, &err),
                      CARDBOX_INVALID);
     assert_int_equal(cardbox_build_box_context(NULL, db, T, box, NULL, NULL, &err),

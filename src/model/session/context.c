@@ -222,25 +222,32 @@ void context_put_next(buf *out, context *ctx)
     buf_char(out, ']');
 }
 
-/* Counts the messages of a context after the repairs, without empty messages that were left out,
- * and with a first user's message that was inserted. */
-static size_t count_after(const context *ctx)
+/* Counts the messages of a context after the repairs, without empty messages that were left out. */
+size_t context_count(const context *ctx)
 {
     size_t count = ctx->list.count;
 
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
         if (at->kind == CONTEXT_EMPTY_MESSAGE)
             count--;
-        else if (at->kind == CONTEXT_FIRST_MESSAGE)
-            count++;
     }
+    return count;
+}
+
+/* Returns 1 if a user's message was inserted before the first message. */
+static size_t count_first(const context *ctx)
+{
+    size_t count = 0;
+
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next)
+        count += at->kind == CONTEXT_FIRST_MESSAGE;
     return count;
 }
 
 void context_report(buf *out, const context *ctx)
 {
     buf_member_int(out, "messages_before", (int64_t)ctx->before);
-    buf_member_int(out, "messages_after", (int64_t)count_after(ctx));
+    buf_member_int(out, "messages_after", (int64_t)(context_count(ctx) + count_first(ctx)));
     buf_member(out, "repairs", SLICE("["));
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
         if (at->kind != CONTEXT_LEFT_OUT)

@@ -107,6 +107,10 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
 /* Writes a digest as 32 lower-case hexadecimal digits and a NUL. */
 void context_digest_text(char out[33], const context_digest *digest);
 
+/* Returns the number of messages of a written context, without those that the format left out, and
+ * without a first message that the format inserted. */
+size_t context_count(const context *ctx);
+
 /* Appends the report of a written context as members of a JSON object: messages_before,
  * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]},
  * omitted_messages and token_estimate. */

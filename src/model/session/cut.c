@@ -19,6 +19,7 @@ typedef struct cut {
                             there is none */
     size_t *offsets;     /* for each message, and for the end, the bytes written before it */
     size_t system_bytes; /* bytes of the system text that a format writes separately */
+    size_t unread;       /* ctx->omitted before the cut */
     size_t limit, bytes; /* maximum number of messages, and of bytes */
 } cut;
 
@@ -62,6 +63,7 @@ static bool cut_init(cut *c, context *ctx, const context_request *request)
     *c = (cut){
         .ctx = ctx,
         .count = ctx->list.count,
+        .unread = ctx->omitted,
         .last = ctx->list.count,
         .limit = request->limit > 0 ? (size_t)request->limit : SIZE_MAX,
         .bytes = request->token_budget > 0 ? CONTEXT_BYTES_PER_TOKEN * (size_t)request->token_budget
@@ -83,6 +85,7 @@ static bool cut_init(cut *c, context *ctx, const context_request *request)
         if (c->earliest_call[i] < c->earliest_call[i - 1])
             c->earliest_call[i - 1] = c->earliest_call[i];
     }
+    ctx->has_newest = c->last < c->count;
     return !ctx->memory->failed;
 }
 
@@ -104,7 +107,7 @@ static void set_start(cut *c, size_t start)
             context_append(&list, c->all[i]);
     }
     c->ctx->list = list;
-    c->ctx->omitted = c->count - list.count;
+    c->ctx->omitted = c->unread + c->count - list.count;
 }
 
 /* Returns the first start, from `from` on, with which the context has at most c->limit messages and
@@ -127,11 +130,6 @@ static size_t find_start(const cut *c, size_t from)
     return c->count;
 }
 
-static size_t written_bytes(const context_output *out)
-{
-    return out->messages.len + out->system.len;
-}
-
 /* Writes the context from a start that fits. The sizes of measured messages are not exact, because
  * a format may merge messages: if the context is too large, it is written from the next start. */
 static bool write_from(cut *c, context_output *out, size_t start)
@@ -147,11 +145,25 @@ static bool write_from(cut *c, context_output *out, size_t start)
         set_start(c, start);
         if (!context_write(out, c->ctx))
             return false;
-        if (written_bytes(out) <= c->bytes)
+        if (context_weight(out, c->ctx) <= c->bytes)
             return true;
         context_output_free(out);
         context_drop_repairs(c->ctx, before);
     }
+}
+
+/* Images and PDFs count as their tokens, and not as their bytes. */
+static void discount_files(cut *c)
+{
+    int64_t discount = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        int64_t bytes = (int64_t)c->offsets[i] - discount;
+        c->offsets[i] = bytes > 0 ? (size_t)bytes : 0;
+        discount += context_discount(c->ctx, c->all[i]);
+    }
+    int64_t all = (int64_t)c->offsets[c->count] - discount;
+    c->offsets[c->count] = all > 0 ? (size_t)all : 0;
 }
 
 /* Measures the messages of the whole context. Returns the first start that may fit. */
@@ -163,6 +175,7 @@ static bool measure_messages(cut *c, size_t *start)
 
     if (ok) {
         c->offsets[c->count] = out.messages.len;
+        discount_files(c);
         c->system_bytes = out.system.len;
         *start = find_start(c, 0);
     }

@@ -312,6 +312,30 @@ context_output context_output_of(size_t most)
                             .system_sources = BUF_INIT(most)};
 }
 
+int64_t context_discount(const context *ctx, const context_message *message)
+{
+    const int64_t file = (int64_t)CONTEXT_FILE_TOKENS * CONTEXT_BYTES_PER_TOKEN;
+    int64_t discount = 0;
+
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        int64_t bytes = (int64_t)part->data.len;
+        if (bytes == 0 || ctx->format == CARDBOX_FORMAT_MESSAGES)
+            continue;
+        int64_t pieces = part->kind == CONTEXT_IMAGE ? 1 : bytes / CONTEXT_PDF_PIECE + 1;
+        discount += bytes - pieces * file;
+    }
+    return discount;
+}
+
+size_t context_weight(const context_output *out, const context *ctx)
+{
+    int64_t bytes = (int64_t)(out->messages.len + out->system.len);
+
+    for (const context_message *at = ctx->list.first; at != NULL; at = at->next)
+        bytes -= context_discount(ctx, at);
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
 /* If `offsets` is not NULL, writes no digests and sources, and stores the bytes before each message
  * there. */
 static bool write_context(context_output *out, context *ctx, size_t *offsets)
@@ -333,8 +357,8 @@ static bool write_context(context_output *out, context *ctx, size_t *offsets)
     else
         context_write_entries(&w);
     buf_char(&out->messages, ']');
-    ctx->tokens = (out->messages.len + out->system.len + CONTEXT_BYTES_PER_TOKEN - 1) /
-                  CONTEXT_BYTES_PER_TOKEN;
+    ctx->tokens =
+        (context_weight(out, ctx) + CONTEXT_BYTES_PER_TOKEN - 1) / CONTEXT_BYTES_PER_TOKEN;
     return buf_ok(&out->messages) && buf_ok(&out->system) && buf_ok(&out->system_sources) &&
            !ctx->memory->failed;
 }

@@ -26,6 +26,17 @@ typedef struct context_writer {
  * ctx->list, the bytes of `out->messages` before it. The caller frees `out` in all cases. */
 bool context_measure(context_output *out, context *ctx, size_t *offsets);
 
+/* An image counts as this number of tokens, and so does each part of a PDF of so many bytes of
+ * base64, which are 100 KB of the PDF. */
+enum { CONTEXT_FILE_TOKENS = 1600, CONTEXT_PDF_PIECE = 100 * 1024 * 4 / 3 };
+
+/* Returns by how many bytes the images and PDFs of a message are longer than the bytes that would
+ * count as their tokens. The result may be negative. */
+int64_t context_discount(const context *ctx, const context_message *message);
+
+/* Returns the bytes of a written context of ctx->list that count as its tokens. */
+size_t context_weight(const context_output *out, const context *ctx);
+
 /* Called for each message of the list, in order, before it is written. Sets message->number: the
  * number of the written message that begins next. A system message that is written separately gets
  * the number 0. */

@@ -170,9 +170,12 @@ typedef struct context_settings {
 typedef struct context {
     context_list list;
     context_settings settings;
-    size_t before;     /* number of messages before calls and results are paired */
-    size_t most;       /* maximum bytes of the written context */
-    size_t omitted;    /* number of messages that a cut has omitted */
+    size_t before;  /* number of messages before calls and results are paired */
+    size_t most;    /* maximum bytes of the written context */
+    size_t omitted; /* number of messages that a cut has omitted, and of entries that were not read
+                       for a cut */
+    bool has_orphans;  /* true: there is no call for a result */
+    bool has_newest;   /* set by a cut: the format writes a message that is not always kept */
     size_t tokens;     /* estimated tokens of the written context: see CONTEXT_BYTES_PER_TOKEN */
     bool does_not_fit; /* true: no cut makes the context fit into its limit or budget */
     size_t made;       /* estimated bytes of the synthetic results */

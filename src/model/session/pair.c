@@ -174,8 +174,10 @@ static void add_result(pairing *p, context_message *result)
 {
     context_call *call = answered_call(p, result);
 
-    if (call == NULL)
+    if (call == NULL) {
+        p->ctx->has_orphans = true;
         return;
+    }
     call_group *group = group_of(p, call->part->call);
     result->answers = call;
     if (group != NULL && group->unanswered == call)

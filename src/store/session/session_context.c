@@ -15,10 +15,11 @@ static cardbox_status build_context(context *out, session_lines_read *lines, con
         return error_arena(err, memory, "the context");
     if (status != CARDBOX_OK)
         return status;
-    return context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path,
-                           lines->count, how->format, how->repair, memory)
-               ? CARDBOX_OK
-               : context_failure(out, err);
+    if (!context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path, lines->count,
+                         how->format, how->repair, memory))
+        return context_failure(out, err);
+    out->omitted = (size_t)lines->unread;
+    return CARDBOX_OK;
 }
 
 static void put_settings(buf *out, const context_settings *settings)
@@ -61,9 +62,49 @@ static void put_metadata(buf *out, slice session, const session_lines_read *line
 
 /* --- the JSON response --- */
 
+/* The first read of a context with a token budget has some more bytes than the budget, since the
+ * JSON of entries is longer than the messages. */
+enum { BYTES_MORE = 64 * 1024, GROWTH = 4 };
+
+/* Bounds the read of a context that has a limit or a budget, so that a session of any length has
+ * such a context. */
+static void bound_read(session_context_read *read, const context_request *how)
+{
+    read->entries = how->limit;
+    read->bytes =
+        how->token_budget > 0 ? how->token_budget * CONTEXT_BYTES_PER_TOKEN + BYTES_MORE : 0;
+}
+
+/* Returns true if more entries would not change the messages: all were read, or the cut has omitted
+ * some of those that were read, or has as many as it may. The call of a result may not be read yet.
+ */
+static bool is_full(const session_lines_read *lines, const context *ctx, const context_request *how)
+{
+    if (lines->unread == 0)
+        return true;
+    return !ctx->has_orphans && ctx->has_newest &&
+           (ctx->omitted > (size_t)lines->unread ||
+            (how->limit > 0 && (int64_t)context_count(ctx) >= how->limit));
+}
+
+static void grow_read(session_context_read *read)
+{
+    if (read->entries > 0)
+        read->entries *= GROWTH;
+    if (read->bytes > 0)
+        read->bytes *= GROWTH;
+}
+
+static void shrink_read(session_context_read *read)
+{
+    read->entries /= GROWTH;
+    read->bytes /= GROWTH;
+}
+
 void session_context_begin(session_context_request *request)
 {
     request->read.entry = request->compare.ptr != NULL ? request->compare : request->leaf;
+    bound_read(&request->read, &request->how);
 }
 
 /* Stores the digests of the context of request->compare, and prepares the read of the requested
@@ -81,7 +122,6 @@ static cardbox_status store_digests(session_context_request *request, context *c
         status = request->digests == NULL ? error_nomem(err) : status;
     }
     context_output_free(&written);
-    request->read.entry = request->leaf;
     return status;
 }
 
@@ -119,64 +159,119 @@ static cardbox_status put_answer(buf *out, const session_context_request *reques
     return status;
 }
 
+/* Writes the answer, or the digests of the context of request->compare. */
+static cardbox_status write_context(buf *out, session_context_request *request, bool is_comparison,
+                                    const session_lines_read *lines, context *ctx, arena *memory,
+                                    cardbox_error *err)
+{
+    return is_comparison ? store_digests(request, ctx, memory, err)
+                         : put_answer(out, request, lines, ctx, err);
+}
+
+/* Prepares the next read. Returns false if the context is complete. */
+static bool reads_more(session_context_request *request, cardbox_status status,
+                       const session_lines_read *lines, const context *ctx, bool is_comparison)
+{
+    if (status == CARDBOX_TOO_LARGE && request->has_grown && !request->is_last) {
+        shrink_read(&request->read); /* the entries before are too large to be read */
+        request->is_last = true;
+        return true;
+    }
+    if (status != CARDBOX_OK)
+        return false;
+    if (!request->is_last && !is_full(lines, ctx, &request->how)) {
+        grow_read(&request->read);
+        request->has_grown = true;
+        request->digests = is_comparison ? NULL : request->digests;
+        return true;
+    }
+    if (!is_comparison)
+        return false;
+    request->has_grown = request->is_last = false;
+    request->read.entry = request->leaf;
+    bound_read(&request->read, &request->how);
+    return true;
+}
+
 cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err)
 {
-    session_lines_read lines;
+    session_lines_read lines = {.count = 0};
     context ctx = {.before = 0};
+    size_t before = out->len;
     arena own = ARENA_BESIDE(memory); /* freed on return: a context may be large */
+    bool is_comparison = request->compare.ptr != NULL && request->digests == NULL;
     cardbox_status status =
         build_context(&ctx, &lines, rows, &request->read, &request->how, &own, err);
-    *more = request->compare.ptr != NULL && request->digests == NULL;
-    if (status == CARDBOX_OK && *more)
-        status = store_digests(request, &ctx, memory, err);
-    else if (status == CARDBOX_OK)
-        status = put_answer(out, request, &lines, &ctx, err);
+    if (status == CARDBOX_OK)
+        status = write_context(out, request, is_comparison, &lines, &ctx, memory, err);
+    *more = reads_more(request, status, &lines, &ctx, is_comparison);
+    if (*more) {
+        buf_cut(out, before);
+        status = CARDBOX_OK;
+    }
     arena_reset(&own);
     return status;
 }
 
 /* --- the SDK's functions --- */
 
+/* Runs the statement of all->read. If *more is set, there is no context yet. */
+static cardbox_status build_once(cardbox_context **out, bool *more, cardbox *db,
+                                 session_context_request *all, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
+    session_lines_read lines = {.count = 0};
+    context ctx = {.before = 0};
+    store_rows *rows = NULL;
+    params p = PARAMS_INIT;
+
+    session_context_params(&p, &all->read);
+    cardbox_status status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK)
+        status = build_context(&ctx, &lines, rows, &all->read, &all->how, &memory, err);
+    if (status == CARDBOX_OK) {
+        buf_char(&head, '{');
+        buf_member_text(&head, "entry_id", lines.entry_id);
+        put_settings(&head, &ctx.settings);
+        if (all->how.format == CARDBOX_FORMAT_MESSAGES)
+            put_metadata(&head, all->read.session, &lines, &ctx.settings);
+        status = context_result_new(out, &ctx, &all->how, &head, err);
+    }
+    *more = reads_more(all, status, &lines, &ctx, false);
+    arena_reset(&memory);
+    rows_free(rows);
+    return status;
+}
+
 cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db, const char *tenant,
                                              const char *session_id, const char *entry_id,
                                              const cardbox_context_options *options,
                                              cardbox_error *err)
 {
-    const session_context_read read = {slice_of(tenant), slice_of(session_id),
-                                       entry_id == NULL ? SLICE("") : slice_of(entry_id),
-                                       SESSION_PATH_BYTES_MAX};
-    arena memory = ARENA_INIT;
-    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
-    context_request request;
+    session_context_request all = {.read = {.bytes_max = SESSION_PATH_BYTES_MAX}};
     cardbox_context_options given = CARDBOX_CONTEXT_OPTIONS_INIT;
-    session_lines_read lines;
-    context ctx = {.before = 0};
-    store_rows *rows = NULL;
-    params p = PARAMS_INIT;
+    cardbox_context *built = NULL;
+    bool more = true;
     cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
-        status = context_options_read(&request, &given, options, err);
+        status = context_options_read(&all.how, &given, options, err);
     if (status == CARDBOX_OK && given.then_count > 0)
         status = error_set(err, CARDBOX_INVALID, "the context of a session can't have boxes");
     if (status != CARDBOX_OK)
         return status;
-    *out = NULL;
-    session_context_params(&p, &read);
-    status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK)
-        status = build_context(&ctx, &lines, rows, &read, &request, &memory, err);
-    if (status == CARDBOX_OK) {
-        buf_char(&head, '{');
-        buf_member_text(&head, "entry_id", lines.entry_id);
-        put_settings(&head, &ctx.settings);
-        if (request.format == CARDBOX_FORMAT_MESSAGES)
-            put_metadata(&head, read.session, &lines, &ctx.settings);
-        status = context_result_new(out, &ctx, &request, &head, err);
+    all.read.tenant = slice_of(tenant);
+    all.read.session = slice_of(session_id);
+    all.leaf = entry_id == NULL ? SLICE("") : slice_of(entry_id);
+    session_context_begin(&all);
+    while (more) {
+        cardbox_context_free(built);
+        built = NULL;
+        status = build_once(&built, &more, db, &all, err);
     }
-    arena_reset(&memory);
-    rows_free(rows);
+    *out = built;
     return status;
 }
 

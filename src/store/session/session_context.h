@@ -15,12 +15,15 @@ typedef struct session_context_request {
     slice compare; /* the response compares its context with that of this entry; ptr NULL: no
                       comparison */
     context_request how;
-    const char *leaf_name;   /* name of the response's member with the leaf's id */
+    const char *leaf_name; /* name of the response's member with the leaf's id */
+    bool has_grown; /* true: the bounds of `read` were enlarged, since the context was not full */
+    bool is_last;   /* true: the bounds are not enlarged again */
     context_digest *digests; /* digests of the context of `compare`; NULL: not read yet */
     size_t count;            /* the number of digests */
 } session_context_request;
 
-/* Sets request->read.entry. The caller has set the other members of request->read. */
+/* Sets request->read.entry, and the bounds of the read. The caller has set the other members of
+ * request->read, and request->how. */
 void session_context_begin(session_context_request *request);
 
 /*

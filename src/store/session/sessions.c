@@ -243,13 +243,15 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 /* --- contexts --- */
 
 /* Columns of session_context. Columns 0 and 1 of session_context are NODE_LINE and NODE_ENTRY. */
-enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
+enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT, LINE_UNREAD };
 
 void session_context_params(params *p, const session_context_read *read)
 {
     session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int8(p, read->bytes_max);
+    params_int8_or_null(p, read->entries > 0, read->entries);
+    params_int8_or_null(p, read->bytes > 0, read->bytes);
 }
 
 static session_kind line_kind(const store_rows *rows, int row)
@@ -296,11 +298,12 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
 }
 
 /* Returns true if rows sorted by depth are the entries of a path of `length` entries. Entries may
- * be missing only if the path contains a compaction. */
-static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length)
+ * be missing only if `is_cut`, or if the path contains a compaction. */
+static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length,
+                    bool is_cut)
 {
     size_t first = count; /* the depths from this index on have no gap */
-    bool is_compacted = false;
+    bool is_compacted = is_cut;
 
     if (count == 0)
         return length == 0;
@@ -327,7 +330,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
     out->path = arena_zeros(memory, count, sizeof(session_entry *));
     if (memory->failed)
         return error_nomem(err);
-    if (!is_path(path, count, rows, out->length))
+    if (!is_path(path, count, rows, out->length, out->unread > 0))
         return tree_corrupt(err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
         int row = path[out->count].row;
@@ -354,6 +357,8 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
         return status;
     out->entry_id = leaf.entry_id;
     out->length = leaf.length;
+    out->unread =
+        rows_null(rows, leaf.row, LINE_UNREAD) ? 0 : rows_int8(rows, leaf.row, LINE_UNREAD);
     if (session_line_of(&line, rows_text(rows, leaf.row, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))

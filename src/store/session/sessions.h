@@ -145,6 +145,9 @@ typedef struct session_context_read {
     slice entry;       /* empty: the head */
     int64_t bytes_max; /* if the entries' JSON has more bytes in all, the statement returns no JSON
                           of entries */
+    /* A bounded context is read from its end upwards until it has `entries` entries of messages, or
+     * until these have more than `bytes` bytes. 0: not bounded. */
+    int64_t entries, bytes;
 } session_context_read;
 
 void session_context_params(params *p, const session_context_read *read);
@@ -154,6 +157,8 @@ typedef struct session_lines_read {
     bool has_header;
     session_header header;
     int64_t length;             /* number of entries of the whole path */
+    int64_t unread;             /* number of entries that the context would have without bounds, and
+                                   that were not read */
     const session_entry **path; /* the entries that the context needs, from the root downwards */
     size_t count;
 } session_lines_read;

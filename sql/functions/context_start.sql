@@ -1,0 +1,35 @@
+-- context_start: returns the depth of the entry at which a bounded context of a path begins: it is read from its end
+-- upwards until it has `entries` entries of messages, or until these have more than `bytes` bytes. It does not begin with
+-- a result, which needs the call above it. Entries that no model sees are not counted.
+--   from_line  Line of the last entry of the path.
+--   top        Depth at which the whole context begins.
+CREATE OR REPLACE FUNCTION cardbox.context_start(
+    tenant text, session text, from_line bigint, top integer, entries bigint, bytes bigint)
+RETURNS integer
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    part      record;
+    entry     record;
+    start     integer;
+    is_result boolean := true; -- the entry at `start` is a result
+BEGIN
+    FOR part IN SELECT p.branch, greatest(p.low, top) AS low, p.high
+                  FROM cardbox.session_path(tenant, session, from_line) AS p WHERE p.high >= top ORDER BY p.high DESC LOOP
+        FOR entry IN SELECT x.depth, x.role, x.size FROM cardbox.session_lines x
+                      WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = part.branch
+                        AND x.depth BETWEEN part.low AND part.high AND x.role IS NOT NULL
+                      ORDER BY x.depth DESC LOOP
+            IF NOT is_result AND (entries <= 0 OR bytes < 0) THEN
+                RETURN start;
+            END IF;
+            start := entry.depth;
+            is_result := entry.role = 'tool';
+            entries := entries - 1;
+            bytes := bytes - entry.size;
+        END LOOP;
+    END LOOP;
+    RETURN top;
+END
+$$;
+GRANT EXECUTE ON FUNCTION cardbox.context_start TO cardbox_worker;
