@@ -189,6 +189,24 @@ const char *context_next(const context *ctx)
     return last == NULL || last->role == CONTEXT_ASSISTANT ? "user" : "model";
 }
 
+static bool has_user(const context *ctx)
+{
+    const context_message *at = ctx->list.first;
+
+    while (at != NULL && at->role != CONTEXT_USER)
+        at = at->next;
+    return at != NULL;
+}
+
+bool context_has_last_answer(const context *ctx)
+{
+    const context_message *first = ctx->list.first;
+
+    if (ctx->has_orphans || first == NULL)
+        return false;
+    return ctx->last_answer == NULL ? has_user(ctx) : ctx->last_answer != first;
+}
+
 static void put_open_call(buf *out, context *ctx, const context_open_call *call)
 {
     const context_part *part = call->part;

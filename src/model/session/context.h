@@ -121,6 +121,10 @@ void context_report(buf *out, const context *ctx);
  * none). System messages do not count. */
 const char *context_next(const context *ctx);
 
+/* Returns true if the messages before the list can't change what context_put_next appends: the list
+ * has a message of a user after the last answer, or a message before this answer. */
+bool context_has_last_answer(const context *ctx);
+
 /* Appends the members "next" and "open_calls": an array of {"id","name","arguments","entry"} of the
  * calls in the last answer that have no result. `arguments` is a text in the formats openai and
  * responses, and an object in the others. */

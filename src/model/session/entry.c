@@ -62,6 +62,13 @@ session_kind session_kind_named(slice type)
     return SESSION_OTHER;
 }
 
+session_kind session_kind_of(slice type, bool has_format)
+{
+    session_kind kind = session_kind_named(type);
+
+    return kind == SESSION_MESSAGE && has_format ? SESSION_PLAIN_MESSAGE : kind;
+}
+
 const char *session_kind_name(session_kind kind)
 {
     return KINDS[kind].name;

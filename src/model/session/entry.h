@@ -162,6 +162,10 @@ const char *session_kind_name(session_kind kind);
 /* Returns the kind of entries with this type; SESSION_OTHER: the type is unknown. */
 session_kind session_kind_named(slice type);
 
+/* Returns the kind of an entry with this type. `has_format`: the entry has a member "format", so an
+ * entry of the type "message" holds a message of an API. */
+session_kind session_kind_of(slice type, bool has_format);
+
 /* Returns the role that is stored and shown for an entry: "user", "assistant", "tool" or "system";
  * NULL: no role. */
 const char *session_role_shown(session_role role);

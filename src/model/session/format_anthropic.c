@@ -56,10 +56,10 @@ static buf *begin_block(turns *t, const context_message *message)
     insert_first_turn(t, message);
     if (t->open != wanted)
         open_turn(t, wanted);
-    else if (t->original != NULL && message->original != NULL && t->original != message->original &&
-             t->w->repairs_text)
+    else if (t->original != NULL && t->original != message->original &&
+             context_is_as_stored(t->w->ctx, message) && t->w->repairs_text)
         context_add_repair(t->w->ctx, CONTEXT_MERGED, message, message->call);
-    t->original = message->original;
+    t->original = context_is_as_stored(t->w->ctx, message) ? message->original : NULL;
     context_note_sources(t->w, message);
     buf_comma(out);
     return out;

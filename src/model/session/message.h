@@ -185,6 +185,8 @@ typedef struct context {
     context_source *tools, *last_tools; /* the cards with lists of tools, which are no messages */
     cardbox_format format;              /* the format in which the context will be written */
     context_open_call *open;            /* see context_open_call; set by context_pair */
+    const context_message *last_answer; /* first message of the last answer; NULL: there is none, or
+                                           a message of a user follows it. Set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
     arena *memory;         /* if memory->failed is true, the context is incomplete */
 } context;

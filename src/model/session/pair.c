@@ -509,6 +509,7 @@ void context_pair(context *ctx, bool repair)
             add_result(&p, at);
     }
     find_open_calls(&p);
+    ctx->last_answer = p.last;
     ctx->is_repaired = repair;
     if (repair && !ctx->memory->failed)
         ctx->list = pair_messages(&p);

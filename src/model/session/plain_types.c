@@ -16,6 +16,9 @@ static const plain_type TYPES[] = {
     {"tool_result", "metadata or details", {"toolCallId", "output", "success", "details"}},
     {"label", "metadata", {"targetId", "label"}},
     {"session_info", "metadata", {"name"}},
+    {"message", "metadata", {"format", "message", "answer"}},
+    {"compaction", "metadata", {"summary", "firstKeptEntryId"}},
+    {"settings", "metadata", {"format", "system", "tools", "parameters"}},
 };
 
 const plain_type *plain_type_named(slice name)

@@ -27,7 +27,8 @@ request_handler handle_abilities_list, handle_ability_get, handle_ability_invoke
 request_handler handle_ability_put, handle_ability_delete;
 request_handler handle_task_stream;
 request_handler handle_sessions_list, handle_session_create, handle_session_get;
-request_handler handle_session_append, handle_session_delete, handle_session_fork;
+request_handler handle_session_add, handle_session_append, handle_session_delete,
+    handle_session_fork;
 request_handler handle_session_move_head, handle_session_export, handle_session_import;
 request_handler handle_entries_list, handle_entry_get;
 request_handler handle_session_diff, handle_session_context;

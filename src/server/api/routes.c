@@ -87,6 +87,8 @@ const route ROUTES[] = {
      handle_session_delete, NULL, false},
     WRITE("POST", OF_SESSION "/entries", "appendToSession", TAKES_KEY | TAKES_IF_MATCH,
           handle_session_append),
+    WRITE("POST", OF_SESSION "/messages", "addMessages", TAKES_KEY | TAKES_IF_MATCH,
+          handle_session_add),
     ENTRIES("/tree", "listSessionTree", "session:tree"),
     ENTRIES("/leaves", "listSessionLeaves", "session:leaves"),
     ENTRIES("/branch-points", "listSessionBranchPoints", "session:branch_points"),

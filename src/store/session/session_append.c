@@ -164,14 +164,15 @@ static int dialect_of(const session_batch *batch, session_kind kind)
 static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool is_root,
                                           new_members *added, cardbox_error *err)
 {
-    static const char *const NAMES[] = {"id", "parentId", "timestamp", "type"};
-    scan_value found[4];
+    static const char *const NAMES[] = {"id", "parentId", "timestamp", "type", "format"};
+    scan_value found[5];
     buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
 
-    session_pick(line->value, NAMES, found, 4);
+    session_pick(line->value, NAMES, found, 5);
     *added = (new_members){.has_id = found[0].kind == SCAN_NONE};
     bool follows = found[1].kind == SCAN_NONE && !is_root && batch->previous_id[0] != '\0';
-    int dialect = dialect_of(batch, session_kind_named(scan_string_inside(found[3])));
+    int dialect = dialect_of(
+        batch, session_kind_of(scan_string_inside(found[3]), found[4].kind == SCAN_STRING));
     if (added->has_id && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
                          "with a key an entry needs an id of its own: a new id would differ "

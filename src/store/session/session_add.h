@@ -1,0 +1,49 @@
+/*
+ * session_add.h: messages of models' APIs as entries of a session: makes the entries, and answers
+ * where the loop of an agent stands after they were appended. Uses no connection.
+ */
+#ifndef STORE_SESSION_SESSION_ADD_H
+#define STORE_SESSION_SESSION_ADD_H
+
+#include "store/session/session_context.h"
+#include "store/session/session_write.h"
+
+/* Messages to be appended. */
+typedef struct session_messages {
+    cardbox_format format; /* openai, responses or anthropic */
+    scan_value list;       /* an array of messages, or one message */
+    slice model, usage;    /* JSON; they belong to the last message of the assistant; ptr NULL: not
+                              given */
+    slice parent;          /* id of the entry before the first message; ptr NULL: the head */
+} session_messages;
+
+/* The plan of an append of messages. */
+typedef struct session_add {
+    session_batch batch;
+    session_create create; /* used if the session may be created */
+    session_messages messages;
+    session_context_read read; /* the read that follows the append */
+    int64_t version;           /* version of the session after the append */
+} session_add;
+
+/* Makes the append create the session, in the dialect plain, if it does not exist. */
+void session_add_creates(session_add *add);
+
+/*
+ * Adds an entry of the type "message" for each message to add->batch, whose key, version and
+ * creation the caller has set. With a key, the ids of the entries are made from the key, so a
+ * repeated request makes the same entries. A message of anthropic has the members role and content;
+ * all other members go to the entry's `answer`. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
+ * CARDBOX_NOMEM; then *bad is the number of the message, from 0.
+ */
+cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error *err);
+
+/* Reads the rows of the append. Then the caller runs STATEMENT_session_context with add->read. */
+cardbox_status session_add_appended(session_add *add, const store_rows *rows, cardbox_error *err);
+
+/* Reads the rows of STATEMENT_session_context. If *more is set, the caller runs the statement again
+ * with add->read. Otherwise appends {"ids","version","leaf","next","open_calls"}. */
+cardbox_status session_add_answer(buf *out, bool *more, session_add *add, const store_rows *rows,
+                                  arena *memory, cardbox_error *err);
+
+#endif
