@@ -16,3 +16,9 @@ await project.session("s").append({ type: "tool_result", tool_call_id: "c", outp
 await project.cards.list({ limti: 1 });
 // @ts-expect-error: an unknown format
 await project.session("s").context({ format: "opnai" });
+// @ts-expect-error: an unknown format of a session
+project.session("s", { format: "opnai" });
+// @ts-expect-error: a misspelt option of an addition
+await project.session("s").add({ role: "user", content: "q" }, { fromat: "openai" });
+// @ts-expect-error: the format openai has arguments as text
+(await project.session("s").context()).open_calls[0]!.arguments.n;

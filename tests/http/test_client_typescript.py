@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The client in TypeScript (openapi/clients/typescript) with the real server, which is also killed in the middle of turns.
 
-The cases of tests/clients/areas.ts are cases of this test. The compiler checks their types against the client's.
+The cases of tests/clients/areas.ts and messages.ts are cases of this test. The compiler checks their types against the client's.
 """
 
 import os
@@ -20,7 +20,7 @@ FILES = os.path.join(cardbox_test.ROOT, "tests", "clients")
 
 @once
 def programs():
-    return client_test.compile_programs(*(os.path.join(FILES, name) for name in ("areas.ts", "turns.ts", "rejected.ts")))
+    return client_test.compile_programs(*(os.path.join(FILES, name) for name in ("areas.ts", "messages.ts", "turns.ts", "rejected.ts")))
 
 
 def test_no_dependencies():
@@ -31,7 +31,7 @@ def test_no_dependencies():
 def test_mistakes_do_not_compile():
     """The programs compile, although each marked line of rejected.ts is an error."""
     with open(os.path.join(FILES, "rejected.ts"), encoding="utf-8") as text:
-        assert text.read().count("// @ts-expect-error") == 5
+        assert text.read().count("// @ts-expect-error") == 8
     programs()
 
 
@@ -53,17 +53,31 @@ class LossOfWrites(client_test.Proxy):
         self.lose = 1 if line != previous and not line.startswith("GET") and not line.endswith("active") else 0
 
 
-def test_areas():
+def run_cases(program, count):
+    """Runs a program of the node's test runner; returns its reports: (not, name, why)."""
     proxy = LossOfWrites(server().port)
-    done = client_test.run_node("--require", os.path.join(FILES, "node_18.cjs"), "--test-reporter=tap", os.path.join(programs(), "areas.js"),
-                    env={**os.environ, "CARDBOX_URL": f"http://127.0.0.1:{server().port}", "CARDBOX_PROXY": proxy.url})
+    done = client_test.run_node("--require", os.path.join(FILES, "node_18.cjs"), "--test-reporter=tap", os.path.join(programs(), program),
+                                env={**os.environ, "CARDBOX_URL": f"http://127.0.0.1:{server().port}", "CARDBOX_PROXY": proxy.url})
     reports = re.findall(r"(?m)^(not )?ok \d+ - (.*)\n((?:^  .*\n)*)", done.stdout)
-    assert len(reports) == 9, done.stdout + done.stderr
+    assert len(reports) == count, done.stdout + done.stderr
 
     def check(failed, why):
         assert not failed, why
     for failed, name, why in reports:
         yield name, lambda failed=failed, why=why: check(failed, why)
+
+
+def test_areas():
+    yield from run_cases("areas.js", 9)
+
+
+def test_messages():
+    yield from run_cases("messages.js", 7)
+
+
+def test_types_of_vendors():
+    """Messages of the official packages go in and come out without a cast."""
+    client_test.compile_programs(os.path.join(FILES, "vendors.ts"))
 
 
 def test_killed_server_in_the_middle_of_turns():

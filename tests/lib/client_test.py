@@ -19,6 +19,7 @@ PYTHON_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "python")
 TYPESCRIPT_CLIENT = os.path.join(cardbox_test.ROOT, "openapi", "clients", "typescript")
 TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
 NODE_TYPES = "@types/node@20.19.8"
+VENDORS = ["openai@6.30.1", "@anthropic-ai/sdk@1.14.0"]
 QUESTION = "What time is it?"
 
 
@@ -34,7 +35,7 @@ def modules():
     tools = [f"{name}@{version}" for name, version in manifest()["devDependencies"].items()]
     try:
         subprocess.run(["node", "--version"], check=True, capture_output=True)
-        return npm.install(TOOLS, *tools, NODE_TYPES)
+        return npm.install(TOOLS, *tools, NODE_TYPES, *VENDORS)
     except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
         raise Skip(f"no packages of npm: {error}") from None
 
@@ -67,7 +68,9 @@ def package():
     generate_types()
     done = compile_project(TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
     assert done.returncode == 0, done.stdout
-    os.symlink(os.path.join(modules(), "@types"), os.path.join(folder, "node_modules", "@types"))
+    for name in os.listdir(modules()):
+        if not name.startswith("."):
+            os.symlink(os.path.join(modules(), name), os.path.join(folder, "node_modules", name))
     return folder
 
 

@@ -5,12 +5,19 @@
  * needs an id or a key to be safe, and the caller sets none, the client sets one. All other failures throw a CardBoxError.
  */
 
-import { Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
+import {
+    areOpen, continues, parseContextText,
+    type Added, type ContextQuery, type MessageFormat, type MessageOptions, type SessionContext,
+} from "./messages.js";
+import { CardBoxError, Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
 import type {
     AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, ContextFormat, InFormat, NewCard, NewEntry, Query,
 } from "./types.js";
 
 export { CardBoxError, uuid7, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
+export type {
+    Added, ApiMessage, ContextQuery, LoopState, MessageFormat, MessageOptions, OpenCall, SessionContext,
+} from "./messages.js";
 export type * from "./types.js";
 export type { components, operations, paths } from "./schema.js";
 
@@ -81,9 +88,9 @@ export class Project extends Resource {
         return new Box(this.transport, ...this.path, "boxes", boxId);
     }
 
-    /** The session with this id. No request is sent. */
-    session(sessionId: string): Session {
-        return new Session(this.transport, ...this.path, "sessions", sessionId);
+    /** The session with this id. `format` is the format of messages in `add` and `context`, by default `openai`. No request is sent. */
+    session<Format extends MessageFormat = "openai">(sessionId: string, { format }: { format?: Format } = {}): Session<Format> {
+        return new Session<Format>((format ?? "openai") as Format, this.transport, ...this.path, "sessions", sessionId);
     }
 
     /** The task with this id. No request is sent. */
@@ -285,8 +292,27 @@ function identified(entries: readonly NewEntry[], dialect: string | undefined, k
     return entries.map((entry) => (entry.id !== undefined ? entry : { id: uuid7(), ...time, ...entry }));
 }
 
+/** The context that the caller of a session has read. */
+interface Seen {
+    format: string;
+    query: object;
+    /** The last digest of the messages; undefined: messages were added since. */
+    digest: string | undefined;
+}
+
 /** One session: a tree of entries. */
-export class Session extends Resource {
+export class Session<Format extends MessageFormat = "openai"> extends Resource {
+    readonly #format: Format;
+    /** A version that the session had before the last context was read. */
+    #version: number | undefined;
+    #seen: Seen | undefined;
+    #adding: Promise<unknown> = Promise.resolve();
+
+    constructor(format: Format, transport: Transport, ...path: string[]) {
+        super(transport, ...path);
+        this.#format = format;
+    }
+
     /** The id of the session. */
     get id(): string {
         return this.path.at(-1)!;
@@ -321,12 +347,61 @@ export class Session extends Resource {
         return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key ?? uuid7() } }, options);
     }
 
-    /** The messages for a language model on the path to a leaf. Default: the head. */
-    context<Format extends ContextFormat = "openai">(
-        query: Query<"getSessionContext"> & { format?: Format } = {},
+    /**
+     * Adds messages as a model's API returned them, or as it accepts them: one, or up to 1,000; all of them, or none. A text
+     * is JSON of a message or of a list. The session is created if it is missing.
+     *
+     * After `context`, an answer or a result is stored only if the context is still the same, or if the result's call is still
+     * open. Otherwise another process was quicker: nothing is stored, `ids` is empty, and the loop goes on from the next
+     * `context`. With an `expected_version` of the caller, this is an error instead.
+     */
+    add(messages: object | readonly object[] | string, how: MessageOptions = {}, options?: RequestOptions): Promise<Added> {
+        const text = typeof messages === "string" ? messages : JSON.stringify(messages);
+        const added = this.#adding.then(() => this.#add(text, how, options)); // one after the other, so that versions follow
+        this.#adding = added.catch(() => undefined);
+        return added;
+    }
+
+    async #add(text: string, { key = uuid7(), format = this.#format, ...how }: MessageOptions, options?: RequestOptions): Promise<Added> {
+        const list = [JSON.parse(text)].flat();
+        const chosen = how.expected_version !== undefined || how.parent_id !== undefined;
+        const seen = !chosen && continues(list) ? this.#seen : undefined;
+        const first = seen && this.#version;
+        for (let expected = first; ; ) {
+            const rest = JSON.stringify({ ...how, ...(expected !== undefined && { expected_version: expected }), format });
+            const sent = { method: "POST", text: `{"messages":${text},${rest.slice(1)}`, headers: { "Idempotency-Key": key } };
+            try {
+                const added = await this.write<Added>(["messages"], sent, options);
+                if (expected === first) this.#version = added.version;
+                this.#seen = seen && { ...seen, digest: undefined };
+                return added;
+            } catch (error) {
+                const current = error instanceof CardBoxError && error.status === 409 ? error.currentVersion : undefined;
+                if (!seen || current === undefined || current === expected) throw error;
+                const now: any = await this.read(["context"], { ...seen.query, format: seen.format }, options);
+                if (!areOpen(list, now) && (now.digests.at(-1) ?? "") !== seen.digest) {
+                    this.#seen = { ...seen, digest: undefined }; // until the caller has read the context
+                    return { ids: [], version: current, leaf: now.leaf, next: now.next, open_calls: now.open_calls };
+                }
+                expected = current;
+            }
+        }
+    }
+
+    /** The messages for a language model on the path to a leaf, by default the head, and where the loop of an agent stands. */
+    async context<Chosen extends ContextFormat | MessageFormat = Format, Text extends boolean = false>(
+        { text, format, ...query }: ContextQuery<Chosen, Text> = {},
         options?: RequestOptions,
-    ): Promise<InFormat<Answer<"getSessionContext">, Format>> {
-        return this.read(["context"], query, options);
+    ): Promise<SessionContext<Chosen, Text>> {
+        const asked = { ...query, format: format ?? this.#format };
+        this.#version ??= (await this.get(options)).version; // before the context: an earlier version only costs a request
+        const version = this.#version;
+        const parse = text ? parseContextText : undefined;
+        const found: any = await this.transport.send({ method: "GET", path: [...this.path, "context"], query: asked, safe: true, parse, options });
+        const ofHead = (query as { leaf?: string }).leaf === undefined && (query as { branch_leaf_id?: string }).branch_leaf_id === undefined;
+        this.#version = version;
+        this.#seen = ofHead ? { format: asked.format, query, digest: found.digests.at(-1) ?? "" } : undefined;
+        return found;
     }
 
     /** One entry with its JSON. */
@@ -381,7 +456,7 @@ export class Session extends Resource {
         const sent: Sent<Answer<"forkSession">> = { method: "POST", json: { ...how, session_id } };
         if (how.session_id === undefined || how.session_id === null)
             sent.exists = async () => {
-                const made = await new Session(this.transport, ...this.path.slice(0, -1), session_id).get(options);
+                const made = await new Session(this.#format, this.transport, ...this.path.slice(0, -1), session_id).get(options);
                 return { session_id, forked_from: this.id, entries: made.entries, version: made.version };
             };
         return this.write(["fork"], sent, options);

@@ -66,6 +66,8 @@ export interface Call<Answer> {
     query?: object | undefined;
     /** A value that is sent as JSON. */
     json?: unknown;
+    /** JSON that is sent as it is. */
+    text?: string;
     /** Bytes or text that are sent as NDJSON. */
     lines?: string | Uint8Array;
     headers?: Record<string, string | undefined>;
@@ -75,6 +77,8 @@ export interface Call<Answer> {
     exists?: () => Promise<Answer>;
     /** The server answers with a stream. */
     stream?: boolean;
+    /** Reads the text of the answer. Default: JSON.parse. */
+    parse?: ((text: string) => Answer) | undefined;
     options?: RequestOptions | undefined;
 }
 
@@ -156,9 +160,9 @@ class Deadline {
     }
 }
 
-function parse(text: string): any {
+function parse(text: string, read: (text: string) => any = JSON.parse): any {
     try {
-        return JSON.parse(text);
+        return read(text);
     } catch {
         return undefined;
     }
@@ -214,11 +218,11 @@ export class Transport {
 
     #init(call: Call<unknown>, signal: AbortSignal): RequestInit {
         const headers: Record<string, string> = {};
-        if (call.json !== undefined) headers["Content-Type"] = "application/json";
+        if (call.json !== undefined || call.text !== undefined) headers["Content-Type"] = "application/json";
         if (call.lines !== undefined) headers["Content-Type"] = "application/x-ndjson";
         if (this.#options.token !== undefined) headers["Authorization"] = `Bearer ${this.#options.token}`;
         for (const [name, value] of Object.entries(call.headers ?? {})) if (value !== undefined) headers[name] = value;
-        const body = call.json !== undefined ? JSON.stringify(call.json) : call.lines;
+        const body = call.json !== undefined ? JSON.stringify(call.json) : (call.text ?? call.lines);
         return { method: call.method, headers, body: body as BodyInit | undefined, signal };
     }
 
@@ -259,7 +263,7 @@ export class Transport {
         for (let tries = 1; ; tries++) {
             try {
                 const { response, text } = await this.#try(call);
-                const answer = parse(text);
+                const answer = parse(text, call.parse);
                 if (answer === undefined) throw new CardBoxError(response.status, "bad_answer", "the answer is not JSON");
                 return answer;
             } catch (error) {
