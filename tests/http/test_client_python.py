@@ -119,6 +119,79 @@ def test_append_with_a_key_after_a_crash():
     assert error_of(project().session("keyed").append, entries, key="").status == 422
 
 
+USER, ANSWER = {"role": "user", "content": "q"}, {"role": "assistant", "content": "done", "unknown": [1, {"two": 2}]}
+CALLS = {"role": "assistant", "content": None, "tool_calls": [
+    {"id": name, "type": "function", "function": {"name": "clock", "arguments": "{}"}} for name in ("functions.clock:0", "b")]}
+
+
+def result(call):
+    return {"role": "tool", "tool_call_id": call, "content": f"result of {call}"}
+
+
+class OfVendor:
+    """A message as the packages of the vendors return it."""
+
+    def to_dict(self, mode):
+        assert mode == "json"
+        return ANSWER
+
+
+def test_messages():
+    session = project().session("messages")
+    added = session.add(USER, key="turn")
+    assert (added["next"], added["open_calls"]) == ("model", []) and session.add(USER, key="turn")["ids"] == added["ids"]
+    assert session.context()["next"] == "model"
+    session.add([CALLS], model="m", usage={"prompt_tokens": 1})
+    context = session.context()
+    assert context["next"] == "tools" and context["messages"][:2] == [USER, CALLS], context
+    threads = [threading.Thread(target=session.add, args=[result(call["id"])]) for call in context["open_calls"]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert session.context()["next"] == "model"
+    session.add(OfVendor())
+    context = session.context()
+    assert context["next"] == "user" and context["messages"][-1] == ANSWER and len(context["messages"]) == 5, context
+
+
+def test_messages_as_text():
+    session = project().session("texts", format="anthropic")
+    said = '{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"a","input":{"x": 1.10, "id": 2512292042121000001}}]}'
+    session.add(f"[{json.dumps(USER)}, {said}]")
+    context = session.context(text=True)
+    assert said in context["messages"] and context["open_calls"][0]["arguments"] == '{"x": 1.10, "id": 2512292042121000001}', context
+    parsed = session.context()
+    assert parsed["open_calls"][0]["arguments"] == {"x": 1.1, "id": 2512292042121000001}
+    assert {**context, "messages": json.loads(context["messages"]), "open_calls": None} == {**parsed, "open_calls": None}
+    assert session.context(format="openai", text=True)["open_calls"][0]["arguments"].startswith("{")
+
+
+def test_another_process_is_quicker():
+    a, b = project().session("race"), project().session("race")
+    a.add(USER)
+    assert a.context()["next"] == b.context()["next"] == "model"
+    assert a.add(CALLS)["ids"]
+    lost = b.add({"role": "assistant", "content": "another answer"})
+    assert lost["ids"] == [] == b.add(ANSWER)["ids"] and lost["next"] == "tools", lost
+    assert a.context()["next"] == b.context()["next"] == "tools"
+    assert a.add(result("b"))["ids"] and b.add(result("b"))["ids"] == []
+    assert b.add(result("functions.clock:0"))["next"] == "model" and a.add(ANSWER)["ids"] == []
+    a.context()
+    b.append({"type": "label", "targetId": lost["leaf"], "label": "not seen by the model"})
+    assert a.add(ANSWER)["next"] == "user" and len(a.context()["messages"]) == 5
+    assert error_of(a.add, ANSWER, expected_version=1).status == 409
+    assert error_of(a.add, [{"content": "x"}]).status == 422
+
+
+def test_lost_answers_of_messages():
+    session = lossy().session("lost-messages")
+    for message in (USER, CALLS, result("b"), result("functions.clock:0"), ANSWER):
+        check_after_lost_answer(lambda message=message: session.add(message), lambda answer: len(answer["ids"]) == 1)
+        session.context()
+    assert len(session.context()["messages"]) == 5
+
+
 def test_abilities_and_tasks():
     abilities = project().abilities
     assert any(row["id"] == "task:spawn" for row in abilities.list()["abilities"])

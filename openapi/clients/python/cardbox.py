@@ -2,8 +2,8 @@
 
     with CardBox("http://127.0.0.1:8099") as cardbox:
         session = cardbox.project("demo").session("chat")
-        session.append({"type": "user", "content": "Why is it slow?"}, create="plain")
-        messages = session.context(format="openai")["messages"]
+        session.add({"role": "user", "content": "Why is it slow?"})
+        messages = session.context()["messages"]
 
 The names of members, parameters and answers are those of the OpenAPI document. Query parameters are keyword arguments.
 
@@ -83,14 +83,19 @@ class Event(NamedTuple):
     data: Json
 
 
+class _JsonText(str):
+    """JSON that is sent as it is."""
+
+
 class _Call(NamedTuple):
     method: str
     path: Sequence[str]
     query: Mapping[str, Any] = {}
-    body: Any = None                                # a value that is sent as JSON, or bytes that are sent as NDJSON
+    body: Any = None                                # a value that is sent as JSON, a _JsonText, or bytes that are sent as NDJSON
     headers: Mapping[str, Optional[str]] = {}
     safe: bool = True                               # may be sent again if the outcome is unknown
     exists: Optional[Callable[[], Json]] = None     # the answer if a repeated request finds the object of an earlier try (409)
+    parse: Callable[[bytes], Any] = json.loads      # reads the answer
 
 
 def uuid7() -> str:
@@ -116,12 +121,21 @@ def _given(**members: Any) -> Json:
     return {name: value for name, value in members.items() if value is not None}
 
 
+def _members_of_object(value: Any) -> Json:
+    """The members of an object of the packages of OpenAI or Anthropic, as the API returned them."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict(mode="json")
+    raise TypeError(f"not a value of JSON: {type(value).__name__}")
+
+
 def _encode(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if isinstance(value, _JsonText):
+        return value.encode()
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_members_of_object)
     try:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_members_of_object).encode()
 
 
 def _file(lines: Lines) -> bytes:
@@ -134,9 +148,9 @@ def _query_value(value: Any) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
-def _parse(text: bytes) -> Any:
+def _parse(text: bytes, read: Callable[[bytes], Any] = json.loads) -> Any:
     try:
-        return json.loads(text)
+        return read(text)
     except ValueError:
         return None
 
@@ -276,7 +290,7 @@ class _Transport:
                     return call.exists()
                 self.before_next(error, call, tries)
                 continue
-            answer = _parse(text)
+            answer = _parse(text, call.parse)
             if answer is None:
                 raise CardBoxError(response.status, "bad_answer", "the answer is not JSON")
             return answer
@@ -434,9 +448,9 @@ class Project(_Resource):
         """The box with this id. No request is sent."""
         return Box(self._transport, *self._path, "boxes", box_id)
 
-    def session(self, session_id: str) -> "Session":
-        """The session with this id. No request is sent."""
-        return Session(self._transport, *self._path, "sessions", session_id)
+    def session(self, session_id: str, format: str = "openai") -> "Session":
+        """The session with this id. `format` is the default of `add` and `context`. No request is sent."""
+        return Session(self._transport, *self._path, "sessions", session_id, format=format)
 
     def task(self, task_id: str) -> "Task":
         """The task with this id. No request is sent."""
@@ -597,8 +611,77 @@ def _identified(entries: Sequence[Json], dialect: Optional[str], key: Optional[s
     return [entry if "id" in entry else {"id": uuid7(), **added, **entry} for entry in entries]
 
 
+# --- messages of models' APIs ---
+
+
+def _values_of(text: str) -> List["tuple[Any, str]"]:
+    """The values of an object's members, or of an array's elements: each parsed and as JSON. A name precedes its value."""
+    decoder, found, at = json.JSONDecoder(), [], text.index("{" if text.lstrip().startswith("{") else "[") + 1
+    while True:
+        at = re.compile(r"[\s,:]*").match(text, at).end()  # type: ignore[union-attr]
+        if text[at] in "]}":
+            return found
+        value, end = decoder.raw_decode(text, at)
+        found.append((value, text[at:end]))
+        at = end
+
+
+def _members_of(text: str) -> Dict[str, "tuple[Any, str]"]:
+    found = _values_of(text)
+    return {name: value for (name, _), value in zip(found[::2], found[1::2])}
+
+
+def _parse_context_text(text: bytes) -> Json:
+    """A context whose messages, and whose arguments of open calls, are JSON text."""
+    members = _members_of(text.decode())
+    context = {name: json_text if name == "messages" else value for name, (value, json_text) in members.items()}
+    calls = _values_of(members["open_calls"][1]) if "open_calls" in members else []
+    for call, (_, json_text) in zip(context.get("open_calls", []), calls):
+        if not isinstance(call["arguments"], str):
+            call["arguments"] = _members_of(json_text)["arguments"][1]
+    return context
+
+
+def _results(message: Json) -> List[Optional[str]]:
+    """The ids of the calls that a message answers. [None]: it is no result."""
+    content, role, kind = message.get("content"), message.get("role"), message.get("type")
+    if role == "tool":
+        return [message.get("tool_call_id")]
+    if role == "user" and isinstance(content, list):
+        return [one.get("tool_use_id") for one in content if isinstance(one, dict) and one.get("type") == "tool_result"] or [None]
+    return [message.get("call_id") if isinstance(kind, str) and kind.endswith("_output") else None]
+
+
+def _continues(messages: Sequence[Any]) -> bool:
+    """True: the messages begin with an answer or a result, so they were made from a context."""
+    first = messages[0] if messages else None
+    if not isinstance(first, dict) or first.get("role") in ("system", "developer"):
+        return False
+    return first.get("role") != "user" or _results(first) != [None]
+
+
+def _are_open(messages: Sequence[Json], context: Json) -> bool:
+    """True: all messages are results of calls that are still open."""
+    calls = {call["id"] for call in context["open_calls"]}
+    return all(one in calls for message in messages for one in _results(message))
+
+
+class _Seen(NamedTuple):
+    """The context that the caller of a session has read."""
+
+    query: Json
+    digest: Optional[str]  # the last digest of the messages; None: messages were added since
+
+
 class Session(_Resource):
     """One session: a tree of entries."""
+
+    def __init__(self, transport: _Transport, *path: str, format: str = "openai"):
+        super().__init__(transport, *path)
+        self._format = format
+        self._version: Optional[int] = None  # a version that the session had before the last context was read
+        self._seen: Optional[_Seen] = None
+        self._lock = threading.Lock()
 
     @property
     def id(self) -> str:
@@ -635,9 +718,67 @@ class Session(_Resource):
                       create=create and {"dialect": create}, expected_version=expected_version)
         return self._write("POST", "entries", body=body, headers={"Idempotency-Key": uuid7() if key is None else key})
 
-    def context(self, **query: Any) -> Json:
-        """The messages for a language model on the path to a leaf. Default: the head."""
-        return self._read("context", query=query)
+    def add(self, messages: Any, *, format: Optional[str] = None, model: Optional[str] = None, usage: Any = None, system: Any = None,
+            tools: Any = None, parameters: Any = None, key: Optional[str] = None, parent_id: Optional[str] = None,
+            expected_version: Optional[int] = None, create: Optional[bool] = None, restore: Optional[bool] = None) -> Json:
+        """Adds messages as a model's API returned them, or as it accepts them: one, or up to 1,000; all of them, or none.
+
+        A message is a dict, an object of the packages of OpenAI or Anthropic, or a text: JSON of a message or of a list.
+        The session is created if it is missing. Without a `key`, the client makes an Idempotency-Key for this call.
+
+        After `context`, an answer or a result is stored only if the context is still the same, or if the result's call is
+        still open. Otherwise another process was quicker: nothing is stored, `ids` is empty, and the loop goes on from the
+        next `context`. With an `expected_version` of the caller, this is an error instead.
+        """
+        text = messages if isinstance(messages, str) else _encode(messages).decode()
+        how = _given(model=model, usage=usage, system=system, tools=tools, parameters=parameters, parent_id=parent_id, create=create,
+                     restore=restore, expected_version=expected_version)
+        how["format"] = format or self._format
+        parsed = json.loads(text)
+        with self._lock:  # one after the other, so that versions follow
+            return self._add(text, parsed if isinstance(parsed, list) else [parsed], how, uuid7() if key is None else key)
+
+    def _add(self, text: str, messages: List[Any], how: Json, key: str) -> Json:
+        chosen = "expected_version" in how or "parent_id" in how
+        seen = self._seen if not chosen and _continues(messages) else None
+        expected = first = self._version if seen else None
+        while True:
+            rest = _encode({**how, **_given(expected_version=expected)} if seen else how).decode()
+            body = _JsonText(f'{{"messages":{text},{rest[1:]}')
+            try:
+                added = self._write("POST", "messages", body=body, headers={"Idempotency-Key": key})
+            except CardBoxError as error:
+                current = error.current_version if error.status == 409 else None
+                if seen is None or current is None or current == expected:
+                    raise
+                now = self._read("context", query=seen.query)
+                if not _are_open(messages, now) and (now["digests"] or [""])[-1] != seen.digest:
+                    self._seen = seen._replace(digest=None)  # until the caller has read the context
+                    return {"ids": [], "version": current, "leaf": now["leaf"], "next": now["next"], "open_calls": now["open_calls"]}
+                expected = current
+                continue
+            if expected == first:
+                self._version = added["version"]
+            self._seen = seen and seen._replace(digest=None)
+            return added
+
+    def context(self, *, text: bool = False, **query: Any) -> Json:
+        """The messages for a language model on the path to a leaf, by default the head, and where the loop of an agent stands.
+
+        `next` is `tools` (run the `open_calls`), `model` (ask the model) or `user` (the turn has ended). With `text`, the
+        messages are the JSON of the list, and arguments of calls are text: so numbers and bytes stay as they are.
+        """
+        query["format"] = query.get("format") or self._format
+        with self._lock:
+            if self._version is None:
+                self._version = self.get()["version"]  # before the context: an earlier version only costs a request
+            version = self._version
+        found = self._transport.send(_Call("GET", (*self._path, "context"), query, parse=_parse_context_text if text else json.loads))
+        of_head = query.get("leaf") is None and query.get("branchLeafId") is None
+        with self._lock:
+            self._version = version
+            self._seen = _Seen(query, (found["digests"] or [""])[-1]) if of_head else None
+        return found
 
     def entry(self, entry_id: str) -> Json:
         """One entry with its JSON."""

@@ -398,7 +398,7 @@ export class Session<Format extends MessageFormat = "openai"> extends Resource {
         const version = this.#version;
         const parse = text ? parseContextText : undefined;
         const found: any = await this.transport.send({ method: "GET", path: [...this.path, "context"], query: asked, safe: true, parse, options });
-        const ofHead = (query as { leaf?: string }).leaf === undefined && (query as { branch_leaf_id?: string }).branch_leaf_id === undefined;
+        const ofHead = (query as { leaf?: string }).leaf === undefined && (query as { branchLeafId?: string }).branchLeafId === undefined;
         this.#version = version;
         this.#seen = ofHead ? { format: asked.format, query, digest: found.digests.at(-1) ?? "" } : undefined;
         return found;
