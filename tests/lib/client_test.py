@@ -241,7 +241,7 @@ class Loop:
 
     def start(self, model, turn):
         """Starts the program. It asks the model."""
-        environment = {**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "PYTHONPATH": PYTHON_CLIENT}
+        environment = {**os.environ, "MODEL_URL": model.url, "MODEL": "scripted", "MODEL_KEY": "k", "PYTHONPATH": PYTHON_CLIENT}
         return subprocess.Popen([*self.command, turn, QUESTION], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, env=environment)
 
@@ -254,11 +254,12 @@ class Loop:
             process.kill()
         return process.returncode, output, errors
 
-    def append(self, *entries):
-        """Appends entries with the bytes that the clients send."""
+    def add(self, *messages, key=None):
+        """Adds messages to the session with the bytes that the clients send, as a process that died did."""
         with cardbox_test.Client(self.port) as client:
-            answer = client.request("POST", cardbox_test.session_url(self.session, "entries", project=self.project),
-                                    json.dumps({"entries": entries}, separators=(",", ":")), {"Content-Type": "application/json"})
+            answer = client.request("POST", cardbox_test.session_url(self.session, "messages", project=self.project),
+                                    json.dumps({"format": "openai", "messages": messages}, separators=(",", ":")),
+                                    {"Content-Type": "application/json", **({} if key is None else {"Idempotency-Key": key})})
         assert answer.status == 200, answer
 
     def count(self):
@@ -290,20 +291,26 @@ def check_killed_loop(loop):
     assert output.strip() and len(model.requests) == 4 and loop.count() == before + 4, (output, loop.count(), len(model.requests))
 
 
+def asks(text):
+    return {"role": "user", "content": text}
+
+
+def calls(*ids, name="clock", arguments="{}"):
+    functions = [{"id": one, "type": "function", "function": {"name": name, "arguments": arguments}} for one in ids]
+    return {"role": "assistant", "content": None, "tool_calls": functions}
+
+
 def check_loop_after_a_dead_turn(loop):
     """An earlier turn died before its tool ran. The next turn goes on: the dead call gets a synthetic result."""
-    loop.append({"id": "dead-turn", "type": "user", "content": "?"},
-                {"id": "dead-call", "type": "assistant", "content": "", "toolCalls": [{"id": "d1", "name": "clock", "params": {}}]})
+    loop.add(asks("?"), calls("d1"), key="dead-turn")
     status, output, errors = loop.run(LoopModel(), "turn-after")
     assert (status, output[:18]) == (0, "The tool returned "), (output, errors)
 
 
 def check_loop_between_two_tools(loop):
     """The loop died when one of two calls had a result. It runs the tool of the other call, and only this one."""
-    calls = [{"id": name, "name": "clock", "params": {}} for name in ("p1", "p2")]
-    loop.append({"id": "parallel", "type": "user", "content": QUESTION},
-                {"id": "parallel-calls", "type": "assistant", "content": "", "toolCalls": calls},
-                {"id": "parallel-result", "type": "tool_result", "toolCallId": "p1", "output": "first"})
+    loop.add(asks(QUESTION), key="parallel")
+    loop.add(calls("functions.clock:0", "p2"), {"role": "tool", "tool_call_id": "functions.clock:0", "content": "first"})
     before, model = loop.count(), LoopModel()
     status, output, errors = loop.run(model, "parallel")
     assert (status, output[:18]) == (0, "The tool returned "), (output, errors)
@@ -312,25 +319,53 @@ def check_loop_between_two_tools(loop):
     assert loop.count() == before + 2 and len(model.requests) == 1, (loop.count(), model.requests)
 
 
-NO_ANSWERS = [{"content": None, "refusal": "I can't help with that."}, {"content": ""}, {"content": "\n"}, {"content": None},
-              {"content": None, "tool_calls": []}, {"content": " \u3000\u2003 "}]
+def check_two_processes(loop):
+    """Two processes run the same turn at the same time. The turn is stored once, and both print its answer."""
+    both = threading.Barrier(2)
+
+    def meet():
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(5)
+    model, before = LoopModel(on_request=meet), loop.count()
+    processes = [loop.start(model, f"turn-{model.url}") for _ in range(2)]
+    outputs = [process.communicate(timeout=WAIT_S) for process in processes]
+    assert outputs[0] == outputs[1] and outputs[0][0].startswith("The tool returned "), outputs
+    assert loop.count() == before + 4 and len(model.requests) == 4, (before, loop.count(), len(model.requests))
+
+
+NO_ANSWERS = [({"content": None, "refusal": "I can't help with that."}, "I can't help with that."), ({"content": ""}, None),
+              ({"content": "\n"}, None), ({"content": None}, None), ({"content": None, "tool_calls": []}, None),
+              ({"content": " \u3000\u2003 "}, None), ({"content": "It is"}, "It is")]
 
 
 def check_loop_without_an_answer(loop):
-    """The model refuses, or says nothing. The loop ends with a message, and can be started again."""
-    for number, said in enumerate(NO_ANSWERS):
+    """The model refuses, or says nothing. The loop ends, also if it is started again, and the next turn goes on."""
+    for number, (said, printed) in enumerate(NO_ANSWERS):
         model = LoopModel(always={"role": "assistant", **said})
-        status, output, errors = loop.run(model, f"nothing-{number}")
-        assert status != 0 and output == "" and said.get("refusal", "the answer is empty") in errors, (said, status, output, errors)
+        for _ in range(2):
+            status, output, errors = loop.run(model, f"nothing-{number}")
+            assert status == 0 and (output == f"{printed}\n" or printed is None and output.strip() in ("", "None", "null", "undefined")), \
+                (said, status, output, errors)
         assert len(model.requests) == 1, (said, len(model.requests))
-    assert loop.run(LoopModel(), f"nothing-{number}")[0] == 0
+    assert loop.run(LoopModel(), "something")[1].startswith("The tool returned ")
+
+
+def check_loop_with_odd_calls(loop):
+    """The calls have broken arguments, a long id, or a name that is no tool: each call gets a result, and the turn ends."""
+    odd = [calls("b1", arguments='{"a": '), calls("chatcmpl-tool-0123456789abcdef0123456789abcdef"), calls("u1", name="clocks")]
+    for number, message in enumerate(odd):
+        model = LoopModel()
+        model.answer = lambda body, message=message: (
+            message if body["messages"][-1]["role"] == "user" else {"role": "assistant", "content": "The end."})
+        status, output, errors = loop.run(model, f"odd-{number}")
+        assert (status, output) == (0, "The end.\n") and len(model.requests) == 2, (message, output, errors)
 
 
 def check_program(source, port):
     """Checks the agent loop of a guide."""
     loop = Loop(source, port)
-    for check in (check_new_turn, check_killed_loop, check_loop_after_a_dead_turn, check_loop_between_two_tools,
-                  check_loop_without_an_answer):
+    for check in (check_new_turn, check_killed_loop, check_loop_after_a_dead_turn, check_loop_between_two_tools, check_two_processes,
+                  check_loop_without_an_answer, check_loop_with_odd_calls):
         check(loop)
 
 
