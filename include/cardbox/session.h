@@ -8,7 +8,7 @@
 #ifndef CARDBOX_SESSION_H
 #define CARDBOX_SESSION_H
 
-#include <cardbox/client.h>
+#include <cardbox/context.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -424,6 +424,65 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const char *session_id,
                        const char *const *entries, size_t count,
                        const cardbox_session_append_options *options, cardbox_error *err);
+
+/** Options of an addition of messages. Start from CARDBOX_SESSION_ADD_OPTIONS_INIT. */
+typedef struct cardbox_session_add_options {
+    size_t struct_size; /**< set by CARDBOX_SESSION_ADD_OPTIONS_INIT */
+    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: additions to the session
+                             with this key are made once; or NULL */
+    int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
+                                 version. With a version, no session is created */
+    const char *parent_id; /**< id of the entry after which the messages follow; NULL: the head */
+    const char *model;     /**< the model of the last message of the assistant, UTF-8; or NULL */
+    const char *usage;     /**< JSON object: the usage that the API returned with the last message
+                                of the assistant; or NULL */
+    bool must_exist;       /**< true: a missing session is CARDBOX_NOT_FOUND, and not created */
+    bool restore; /**< true: the id may be that of a deleted session, whose entries do not come
+                     back */
+} cardbox_session_add_options;
+
+#define CARDBOX_SESSION_ADD_OPTIONS_INIT                                                           \
+    {                                                                                              \
+        sizeof(cardbox_session_add_options), NULL, 0, NULL, NULL, NULL, false, false               \
+    }
+
+/**
+ * Appends messages as a model's API returned them, or as it accepts them in a request: all or none.
+ * A context in the same format returns them byte for byte. Each message becomes an entry of type
+ * "message" with a new id. With options->key, the ids derive from the key and from the position of
+ * the message. The head moves to the last entry. If the session does not exist, it is created in
+ * the dialect plain. The answer is read by a second statement, so it may include entries that
+ * another program appended meanwhile.
+ *
+ * @param answer      receives JSON, to be freed with cardbox_free: {"ids", "version", "leaf",
+ * "next", "open_calls"}. `ids` has the id of each message. `next` is "tools" (the calls of the last
+ * answer without a result are in `open_calls`, each with id, name, arguments and entry), "model"
+ * (the last message is the user's or a result) or "user" (the last message is an answer). After a
+ * failure NULL is stored. `answer` may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
+ * @param format      CARDBOX_FORMAT_OPENAI (messages of chat completions), CARDBOX_FORMAT_RESPONSES
+ * (items of the Responses API) or CARDBOX_FORMAT_ANTHROPIC (messages of the Messages API, also
+ * whole answers)
+ * @param messages    JSON: an object, or an array of 1 to CARDBOX_ENTRIES_PER_APPEND_MAX objects,
+ * at most CARDBOX_CONTENT_MAX bytes. Each object needs a role, or in the format responses a type.
+ * No other member is checked
+ * @param options     NULL means CARDBOX_SESSION_ADD_OPTIONS_INIT
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_INVALID (also if model or usage is given without a message of the
+ * assistant); CARDBOX_NOT_FOUND (no such session or parent); CARDBOX_CONFLICT (the key has other
+ * messages, the version differs, or the session has another dialect); CARDBOX_GONE (the session was
+ * deleted, see cardbox_session_create); CARDBOX_TOO_LARGE; and the connection's. With
+ * expected_version and without a key, the append is not retried if the connection is lost after the
+ * statement was sent
+ *
+ * Thread safety: that of the handle `db`.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_add(char **answer, cardbox *db, const char *tenant, const char *session_id,
+                    cardbox_format format, const char *messages,
+                    const cardbox_session_add_options *options, cardbox_error *err);
 
 /**
  * Moves the head of a session to an entry. By default, the head is the parent of the next appended

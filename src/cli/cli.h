@@ -58,6 +58,8 @@ typedef struct cli_call {
     const char *data, *listen;
 
     const char *new_id;
+    const char *add_model, *add_parent;
+    int add_format; /* index of openai, responses, anthropic */
     long before, retention_days, batch, wait_s;
 
     bool json; /* true: the command prints JSON, one object or one object on each line */
@@ -140,8 +142,8 @@ typedef struct cli_command {
     one(session_import) one(session_export) one(session_list) one(session_show)             \
     one(session_tree) one(session_path) one(session_leaves) one(session_branch_points)      \
     one(session_children) one(session_labels) one(session_diff) one(session_context)        \
-    one(session_append) one(session_label) one(session_head) one(session_fork)              \
-    one(session_delete) one(session_check)                                                  \
+    one(session_add) one(session_append) one(session_label) one(session_head)               \
+    one(session_fork) one(session_delete) one(session_check)                                \
     one(task_run) one(task_send) one(task_cancel) one(task_finish) one(task_list)           \
     one(task_show) one(task_follow)                                                         \
     one(ability_list) one(ability_show) one(ability_invoke)

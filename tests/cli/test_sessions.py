@@ -372,6 +372,36 @@ def test_append():
     assert cardbox("session", "append", "--create", "xml", "x", stdin=one, env=env, check=False).returncode == 2
 
 
+def test_add_messages():
+    env = store()
+    user = '{"role":"user", "content":"q"}'
+    calls = json.dumps({"role": "assistant", "content": None, "tool_calls": [
+        {"id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})
+    done = cardbox("session", "add", "chat", "--key", "turn", stdin=user, env=env)
+    leaf = objects("head", "chat", env=env)[0]["head_entry_id"]
+    assert done.stdout == f"session chat   version 2   1 message added   next model   last {leaf}\n", done
+    assert cardbox("session", "add", "chat", "--key", "turn", "-", stdin=f"[{user}]", env=env).stdout == done.stdout
+    path = write([calls.encode() + b"\n\n", json.dumps({"role": "tool", "tool_call_id": "functions.f:0", "content": "r"}).encode() + b"\n"], "lines")
+    answer = json.loads(cardbox("session", "add", "--format", "openai", "--model", "m", "--json", "chat", path, env=env).stdout)
+    assert (answer["version"], len(answer["ids"]), answer["next"], answer["open_calls"]) == (3, 2, "model", []), answer
+    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "usage": {"input_tokens": 1},
+             "content": [{"type": "tool_use", "id": "t", "name": "g", "input": {"n": 1}}]}
+    done = cardbox("session", "add", "--format", "anthropic", "--json", "chat", stdin=json.dumps(whole, indent=1), env=env)
+    calls_left = json.loads(done.stdout)["open_calls"]
+    assert [(call["id"], call["name"], call["arguments"]) for call in calls_left] == [("t", "g", {"n": 1})], done
+    output = json.dumps({"type": "function_call_output", "call_id": "t", "output": "r"})
+    assert "   next model   " in cardbox("session", "add", "--format", "responses", "chat", stdin=output, env=env).stdout
+    lines = cardbox("session", "context", "--format", "openai", "--json", "chat", env=env).stdout
+    assert user in lines and calls in lines, lines
+    for given, options, said in (("{}", [], "needs a role"), (f"[{user}, 1]", [], "messages[1]: a message is an object"),
+                                 (f"{user}\n\nno JSON", [], "line 3 is not JSON: "), ("", [], "must not be empty"),
+                                 (calls, ["--key", "turn"], "key"), (user, ["--expected-version", "1"], "version 5"),
+                                 (user, ["--parent", "nix"], "nix"), (user, ["--model", "m"], "there is none")):
+        done = cardbox("session", "add", "chat", *options, stdin=given, env=env, check=False)
+        assert done.returncode == 1 and done.stderr.startswith("cardbox session add: ") and said in done.stderr, (said, done)
+    assert cardbox("session", "add", "--format", "xml", "chat", stdin=user, env=env, check=False).returncode == 2
+
+
 def test_append_says_the_ids_it_gives():
     env = store()
     two = '{"type":"user","content":"one"}\n\n{"type":"user","content":"two"}\n'
