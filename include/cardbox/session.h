@@ -479,10 +479,9 @@ typedef struct cardbox_session_add_options {
  *
  * Thread safety: that of the handle `db`.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
-cardbox_session_add(char **answer, cardbox *db, const char *tenant, const char *session_id,
-                    cardbox_format format, const char *messages,
-                    const cardbox_session_add_options *options, cardbox_error *err);
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_add(
+    char **answer, cardbox *db, const char *tenant, const char *session_id, cardbox_format format,
+    const char *messages, const cardbox_session_add_options *options, cardbox_error *err);
 
 /**
  * Moves the head of a session to an entry. By default, the head is the parent of the next appended

@@ -99,8 +99,8 @@ static void test_many_calls(void **state)
     must_add(s, CARDBOX_FORMAT_OPENAI, list.data, NULL, "{\"id\":\"c99\"");
     buf_free(&list);
     for (int i = 0; i < 100; i++) {
-        snprintf(call, sizeof(call), "{\"role\":\"tool\",\"tool_call_id\":\"c%d\",\"content\":\"r\"}",
-                 i);
+        snprintf(call, sizeof(call),
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c%d\",\"content\":\"r\"}", i);
         snprintf(id, sizeof(id), i < 99 ? "[{\"id\":\"c%d\"" : "\"next\":\"model\"", i + 1);
         must_add(s, CARDBOX_FORMAT_OPENAI, call, NULL, id);
     }

@@ -131,7 +131,7 @@ const cli_command cli_session_add = {
                  "append key: a repeated addition with this key is applied once"),
         CLI_INT("expected-version", append.expected_version, "N",
                 "add the messages only if the session has this version", 1, INT32_MAX)),
-    .origins = {{"key", "--key"}, {"parent_id", "--parent"}, {"model", "--model"}},
+    .origins = {{"key", "--key"}, {"parent_id", "--parent"}},
     .without_database = true, /* add_file() opens the database after it has read the file */
     .run = add_file,
 };

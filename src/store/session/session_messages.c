@@ -48,9 +48,8 @@ static cardbox_status read_answer_members(session_add *add,
             return error_nomem(err);
     }
     out->usage = slice_of(options->usage);
-    return options->usage == NULL
-               ? CARDBOX_OK
-               : check_json("usage", out->usage, SCAN_OBJECT, NULL, NULL, err);
+    return options->usage == NULL ? CARDBOX_OK
+                                  : check_json("usage", out->usage, SCAN_OBJECT, NULL, NULL, err);
 }
 
 static cardbox_status read_options(session_add *add, const cardbox_session_add_options *options,
@@ -116,9 +115,8 @@ static cardbox_status run_add(char **answer, cardbox *db, session_add *add, card
     buf text = BUF_INIT(REQUEST_MAX);
     store_rows *rows = NULL;
     client_safety safety = add->batch.key.ptr == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status =
-        session_run_append(&rows, db, &add->batch,
-                           session_append_is_repeatable(&add->batch) ? safety : RUN_ONCE, err);
+    cardbox_status status = session_run_append(
+        &rows, db, &add->batch, session_append_is_repeatable(&add->batch) ? safety : RUN_ONCE, err);
 
     if (status == CARDBOX_OK)
         status = session_add_appended(add, rows, err);
