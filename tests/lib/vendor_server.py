@@ -136,15 +136,21 @@ class Anthropic:
 
     @staticmethod
     def split(body):
-        turns, waiting = [], []
-        for number, message in enumerate(body["messages"]):
+        turns, waiting, combined = [], [], []
+        for message in body["messages"]:
             assert set(message) == {"role", "content"} and message["content"], f"members or an empty content: {message}"
-            assert message["role"] == ("user", "assistant")[number % 2], "roles alternate"
-            if message["role"] == "assistant":
-                turns[-1][1].append(message["content"])
-                waiting = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+            content = message["content"]
+            blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+            if combined and combined[-1][0] == message["role"] == "user":  # as the API does
+                combined[-1][1].extend(blocks)
+            else:
+                combined.append((message["role"], list(blocks)))
+        for number, (role, blocks) in enumerate(combined):
+            assert role == ("user", "assistant")[number % 2], "two answers in a row"
+            if role == "assistant":
+                turns[-1][1].append(blocks)
+                waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
                 continue
-            blocks = message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
             results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
             assert sorted(results) == sorted(waiting), f"tool_use without a tool_result: {waiting} {results}"
             assert all(block["type"] == "tool_result" for block in blocks[:len(results)]), "results come first"
