@@ -455,10 +455,10 @@ typedef struct cardbox_session_add_options {
  * another program appended meanwhile.
  *
  * @param answer      receives JSON, to be freed with cardbox_free: {"ids", "version", "leaf",
- * "next", "open_calls"}. `ids` has the id of each message. `next` is "tools" (the calls of the last
- * answer without a result are in `open_calls`, each with id, name, arguments and entry), "model"
- * (the last message is the user's or a result) or "user" (the last message is an answer). After a
- * failure NULL is stored. `answer` may be NULL
+ * "next", "open_calls"}. `ids` has the id of each message. `open_calls` has the calls of the last
+ * answer that have no result, each with id, name, arguments and entry. If there are such calls,
+ * `next` is "tools". Otherwise, `next` is "user" if the last message is an answer, and "model" if
+ * it is the user's or a result. After a failure NULL is stored. `answer` may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
@@ -470,12 +470,12 @@ typedef struct cardbox_session_add_options {
  * No other member is checked
  * @param options     NULL means CARDBOX_SESSION_ADD_OPTIONS_INIT
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID (also if model or usage is given without a message of the
- * assistant); CARDBOX_NOT_FOUND (no such session or parent); CARDBOX_CONFLICT (the key has other
- * messages, the version differs, or the session has another dialect); CARDBOX_GONE (the session was
- * deleted, see cardbox_session_create); CARDBOX_TOO_LARGE; and the connection's. With
- * expected_version and without a key, the append is not retried if the connection is lost after the
- * statement was sent
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (no such session or parent);
+ * CARDBOX_CONFLICT; CARDBOX_GONE; CARDBOX_TOO_LARGE; and the connection's. CARDBOX_INVALID is also
+ * returned if model or usage is given without a message of the assistant. CARDBOX_CONFLICT means
+ * that the key has other messages, or that the version or the dialect differs. CARDBOX_GONE: see
+ * cardbox_session_create. With expected_version and without a key, the append is not retried if the
+ * connection is lost after the statement was sent
  *
  * Thread safety: that of the handle `db`.
  */
