@@ -107,3 +107,15 @@ test("lost answers of the server", async () => {
     }
     assert.deepEqual((await session.context()).messages.length, 5);
 });
+
+test("settings, model and usage are sent", async () => {
+    const bodies: any[] = [];
+    const send = async (_: unknown, init?: RequestInit) => {
+        bodies.push(JSON.parse(init!.body as string));
+        return new Response('{"ids":["e"],"version":2,"leaf":"e","next":"user","open_calls":[]}');
+    };
+    const session = new CardBox("http://127.0.0.1:1", { fetch: send as typeof fetch }).project("p").session("s", { format: "anthropic" });
+    const how = { system: "be brief", tools: [{ name: "clock" }], parameters: { max_tokens: 9 }, model: "m", usage: { input_tokens: 1 }, create: false };
+    await session.add(answer, { ...how, key: "k" });
+    assert.deepEqual(bodies, [{ messages: answer, format: "anthropic", ...how }]);
+});
