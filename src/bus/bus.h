@@ -59,7 +59,8 @@ struct bus_call {
     bool more;        /* true: another step follows */
     /* set by a failed render: the object does not exist or has another version than expected */
     bool precondition_failed;
-    int64_t version; /* version of the object that was read, for its ETag; 0: none */
+    bool is_replayed; /* set by a render: a call with the same key was applied before */
+    int64_t version;  /* version of the object that was read, for its ETag; 0: none */
     slice faults; /* violations of the schema, as in the `faults` of HTTP errors: JSON objects with
                      `type`, `loc` and `msg`, separated by commas; empty: no violation */
 };

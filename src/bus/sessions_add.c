@@ -82,6 +82,7 @@ BUS_RENDERS(session_add)
     session_add *add = call->plan;
     cardbox_status status = session_add_appended(add, rows, err);
     call->precondition_failed = session_precondition_failed(rows_text(rows, 0, 1));
+    call->is_replayed = add->is_replayed;
     return status == CARDBOX_OK ? bus_next(call, &READ) : status;
 }
 

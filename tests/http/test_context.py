@@ -152,9 +152,12 @@ def test_where_a_repair_is():
     made = context_of("where", make_box("where", ["lost", "ask", "call-1", "call-2", "go", "late", "twice", "nothing", "more",
                                                   "lost"]))
     places = {(one["repair"], one["entry"]): one["message"] for one in made["report"]["repairs"] if one["entry"] != "lost"}
-    assert made["sources"] == [["ask"], ["call-1", "call-2"], ["late"], [], ["go"], ["more"]], made
-    assert places == {("call_id", "call-1"): 1, ("moved_result", "late"): 2, ("synthetic_result", "call-1"): 3,
-                      ("second_result", "twice"): 5, ("empty_message", "nothing"): 5}, places
+    # Of two results that both are successful, the last counts. OpenAI's API accepts the id with a blank.
+    assert made["sources"] == [["ask"], ["call-1", "call-2"], ["twice"], [], ["go"], ["more"]], made
+    assert places == {("moved_result", "twice"): 2, ("synthetic_result", "call-1"): 3,
+                      ("second_result", "late"): 5, ("empty_message", "nothing"): 5}, places
+    anthropic = context_of("where", made["box_id"], "?format=anthropic")["report"]["repairs"]
+    assert {"repair": "call_id", "entry": "call-1", "call": "bad id", "message": 1} in anthropic, anthropic
     assert [one["message"] for one in made["report"]["repairs"] if one["entry"] == "lost"] == [0, 6]
     begun = context_of("where", make_box("where", ["call-1", "late", "more"]), "?format=anthropic")
     assert (begun["sources"], begun["report"]["repairs"]) == (

@@ -283,7 +283,7 @@ def test_start_times():
     context = get(url("start-header", "context") + "?format=messages")
     assert context["metadata"] == {"sessionId": "start-header", "provider": "anthropic", "model": "claude", "startTime": 1708300000123}
     assert context["messages"] == [{"role": "user", "content": "look"}]
-    assert [one["repair"] for one in context["report"]["repairs"]] == ["dropped_block"]
+    assert (context["report"]["repairs"], context["report"]["left_out"]) == ([], [{"entry": "a", "what": "image"}])
     ask("PUT", url("start-empty"), {})
     empty = get(url("start-empty", "context") + "?format=messages")
     assert empty["messages"] == [] and empty["metadata"]["startTime"] is None

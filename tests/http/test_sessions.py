@@ -121,10 +121,10 @@ def test_dialects():
         assert f"in the dialect {dialect}, not {other}" in refused["error_message"], refused
         assert refused["current_version"] == 1 and get(url("of-" + dialect))["dialect"] == dialect
         assert make("of-" + dialect, dialect=dialect)["outcome"] == make("of-" + dialect)["outcome"] == "exists"
-    label, summary = {"type": "label", "targetId": "a", "label": "x"}, {"type": "compaction", "summary": "x"}
+    label, summary = {"type": "label", "targetId": "a", "label": "x"}, {"type": "branch_summary", "summary": "x"}
     append("of-plain", plain("a", None))
     said = append("of-plain", label, summary, status=409)
-    assert reason(said) == "entries[1]: an entry of type compaction is of the dialect pi, the session is of plain", said
+    assert reason(said) == "entries[1]: an entry of type branch_summary is of the dialect pi, the session is of plain", said
     make("untold")
     append("untold", plain("a", None))
     ask("PUT", url("untold"), {"dialect": "pi"}, 409)

@@ -203,6 +203,7 @@ class Message:
         if self.role == "result":
             call = body.get("toolCallId")
             self.call = call if isinstance(call, str) and call else None
+            self.is_error = value.get("success") is False if self.is_plain else body.get("isError") is True
         elif self.role == "assistant" and value.get("type") != "tool":
             blocks = body.get("content") if not self.is_plain else []
             calls = [block for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"
@@ -211,7 +212,7 @@ class Message:
                 self.add_call(call.get("id"))
 
     def add_call(self, call):
-        self.calls.append({"id": call if isinstance(call, str) and call else None, "by": self, "result": None})
+        self.calls.append({"id": call if isinstance(call, str) and call else None, "by": self, "result": None, "answered": False})
 
 
 def messages(entries):
@@ -237,22 +238,27 @@ def messages(entries):
 
 
 def repaired(made):
-    """Rule 4: lists of the entries of each message; None: a synthetic result."""
-    latest = {}
+    """Rule 4: lists of the entries of each message; None: a synthetic result. A call has one result: the last successful
+    one, else the last. Results without an id are paired by position."""
+    latest, caller = {}, None
     for one in made:
         for call in one.calls:
             if call["id"]:
                 if latest.get(call["id"], [{"by": None}])[0]["by"] is not one:
                     latest[call["id"]] = []
                 latest[call["id"]].append(call)
+        caller = one if one.calls else caller
         if one.role == "result":
-            one.answers = None
             group = latest.get(one.call, [])
-            one.answers = next((call for call in group if not call["result"]), None)
+            if not one.call and caller:
+                group = [call for call in caller.calls if not call["id"] and not call["result"]]
+            one.answers = next((call for call in group if not call["answered"]), group[-1] if group else None)
             if one.answers:
-                one.answers["result"] = one
+                one.answers["answered"] = True
+                before = one.answers["result"]
+                one.answers["result"] = one if not before or not one.is_error or before.is_error else before
     kept = [one for one in made if not one.has_failed and not (
-        one.role == "result" and (not one.answers or one.answers["by"].has_failed))]
+        one.role == "result" and (not one.answers or one.answers["by"].has_failed or one.answers["result"] is not one))]
     out = []
     for at, one in enumerate(kept):
         if one.role == "result":

@@ -196,6 +196,27 @@ SESSIONS = "/projects/{project_id}/sessions"
 SESSION = SESSIONS + "/{session_id}"
 ENTRY = SESSION + "/entries/{entry_id}"
 A_SESSION = "/projects/demo/sessions/s"
+CHAT = "/projects/demo/sessions/chat/messages"
+IMAGE = "data:image/png;base64,iVBORw0KGgo="
+OPENAI = [
+    {"role": "developer", "content": "be brief"}, {"role": "system", "content": [{"type": "text", "text": "be kind"}]},
+    {"role": "user", "name": "ann", "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": IMAGE}}]},
+    {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":"}},
+        {"id": "c2", "type": "custom", "custom": {"name": "g", "input": "x"}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "r"}]},
+    {"role": "tool", "tool_call_id": "c2", "content": "s"}, {"role": "assistant", "refusal": "no", "tool_calls": []}]
+ANTHROPIC = [
+    {"role": "user", "content": "and?"},
+    {"id": "msg", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "usage": {"input_tokens": 1},
+     "content": [{"type": "thinking", "thinking": "", "signature": "S"}, {"type": "text", "text": "t", "citations": [{"x": 1}]},
+                 {"type": "tool_use", "id": "c3", "name": "f", "input": {}}, {"type": "server_tool_use", "id": "v", "name": "w", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c3", "is_error": True, "content": [
+        {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}}]}]}]
+RESPONSES = [
+    {"role": "user", "content": "more"}, {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "E"},
+    {"type": "function_call", "id": "fc", "call_id": "c4", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c4", "output": "done"}, {"type": "web_search_call", "id": "ws", "status": "completed"}]
 EXPORT = "/projects/{project_id}/export"
 IMPORT = "/projects/{project_id}/import"
 ALL_CARDS = "/projects/{project_id}/cards"
@@ -364,7 +385,16 @@ REQUESTS = [
     ("GET", SESSION + "/context", A_SESSION + "/context?format=entries&leaf=e3", None, 200),
     ("GET", SESSION + "/context", A_SESSION + "/context?format=anthropic", None, 200),
     ("GET", SESSION + "/context", A_SESSION + "/context?format=messages", None, 200),
+    ("GET", SESSION + "/context", A_SESSION + "/context?format=responses", None, 200),
     ("GET", SESSION + "/context", A_SESSION + "/context?leaf=no", None, 404),
+    ("POST", SESSION + "/messages", CHAT, {"format": "openai", "messages": OPENAI, "model": "m", "usage": {"total_tokens": 1}}, 200),
+    ("POST", SESSION + "/messages", CHAT, {"format": "anthropic", "messages": ANTHROPIC, "create": None}, 200),
+    ("POST", SESSION + "/messages", CHAT, {"format": "responses", "messages": RESPONSES}, 200),
+    ("POST", SESSION + "/messages", CHAT, {"format": "xml", "messages": []}, 422),
+    ("POST", SESSION + "/messages", CHAT, {"format": "openai", "messages": OPENAI, "expected_version": 99}, 409),
+    ("POST", SESSION + "/messages", "/projects/demo/sessions/no/messages", {"format": "openai", "messages": OPENAI, "create": False}, 404),
+    *(("GET", SESSION + "/context", f"/projects/demo/sessions/chat/context?format={one}{more}", None, 200)
+      for one in ("openai", "anthropic", "responses", "messages", "entries") for more in ("", "&repair=off", "&limit=3")),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2"}, 200),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2", "expected_head": "e3"}, 409),
     ("POST", SESSION + "/fork", A_SESSION + "/fork", {"session_id": "t", "entry_id": "e1"}, 200),
@@ -389,6 +419,8 @@ REQUESTS = [
      {"entry": {"type": "user", "content": "a"}, "create": {"dialect": "plain"}}, 410),
     ("POST", SESSION + "/entries", "/projects/demo/sessions/t/entries",
      {"entry": {"type": "user", "content": "a"}, "create": {"restore": True}}, 200),
+    ("DELETE", SESSION, "/projects/demo/sessions/t", None, 200),
+    ("POST", SESSION + "/messages", "/projects/demo/sessions/t/messages", {"format": "openai", "messages": OPENAI}, 410),
     ("PUT", A_BOX, NO_BOX, {"card_ids": [], "expected_version": 3}, 404),
     ("POST", A_BOX + "/fork", "/projects/demo/boxes/" + BOX + "1/fork", {"box_id": BOX + "2"}, 409),
     ("POST", AN_ABILITY, "/projects/demo/abilities/ldg:task:save",
@@ -632,6 +664,7 @@ class Operation:
 
 IF_MATCH = [("put", A_BOX, b'{"card_ids":[]}'), ("post", A_BOX + "/append", b'{"card_ids":["demo-001-instruction"]}'),
             ("post", SESSION + "/entries", b'{"entry":{"type":"user","content":"x"}}'),
+            ("post", SESSION + "/messages", b'{"format":"openai","messages":{"role":"user","content":"x"}}'),
             ("put", SESSION + "/head", b'{"entry_id":"e2"}')]
 
 

@@ -61,8 +61,12 @@ static void test_members(void **state)
         {"{\"type\":\"label\",\"lable\":1}", "lable"},
         {"{\"type\":\"metadata\",\"anything\":1}", "any"},
         {"{\"type\":\"fly\",\"anything\":1}", "any"},
-        {"{\"type\":\"message\",\"message\":{},\"anything\":1}", "any"},
-        {"{\"type\":\"compaction\",\"anything\":1}", "any"},
+        {"{\"type\":\"message\",\"format\":1,\"message\":{},\"answer\":1,\"metadata\":1}", ""},
+        {"{\"type\":\"message\",\"message\":{},\"usage\":1}", "usage"},
+        {"{\"type\":\"compaction\",\"summary\":1,\"firstKeptEntryId\":1,\"metadata\":1}", ""},
+        {"{\"type\":\"compaction\",\"details\":1}", "details"},
+        {"{\"type\":\"settings\",\"format\":1,\"system\":1,\"tools\":1,\"parameters\":1}", ""},
+        {"{\"type\":\"settings\",\"model\":1}", "model"},
         {"{\"anything\":1}", "any"},
     };
     slice unknown;

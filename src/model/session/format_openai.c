@@ -1,7 +1,8 @@
 /*
  * format_openai.c: writes messages for OpenAI's chat completions API. An assistant's content is one
- * string or null, because many servers of this API accept no list of parts. Thinking is left out. A
- * tool's message contains only text, so images and documents of results follow in a user's message.
+ * string or null, because many servers of this API accept no list of parts. Thinking is left out,
+ * unless it was a member of a message of this API. A tool's message contains only text, so images
+ * and documents of results follow in a user's message.
  */
 #include "model/session/format.h"
 
@@ -41,11 +42,18 @@ static bool is_file(const context_part *part)
     return part->kind == CONTEXT_IMAGE || (part->kind == CONTEXT_DOCUMENT && part->data.len > 0);
 }
 
-/* Reports the parts of a message that are not written. */
-static void note_left_out(context_writer *w, const context_message *message)
+/* True for thinking that is a member of a message of this API. */
+static bool is_member(const context_part *part)
+{
+    return part->kind == CONTEXT_THINKING && part->name.len > 0;
+}
+
+/* Reports the parts of a message that are not written. `is_written`: the message itself is. */
+static void note_left_out(context_writer *w, const context_message *message, bool is_written)
 {
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (part->kind == CONTEXT_OTHER || part->kind == CONTEXT_THINKING ||
+        bool is_sent = is_written && is_member(part);
+        if (part->kind == CONTEXT_OTHER || (part->kind == CONTEXT_THINKING && !is_sent) ||
             (part->kind == CONTEXT_DOCUMENT && !is_file(part)))
             context_leave_out(w, message, part);
     }
@@ -100,7 +108,7 @@ static void put_message(context_writer *w, const context_message *message, const
 
     context_begin_message(w);
     context_note_sources(w, message);
-    note_left_out(w, message);
+    note_left_out(w, message, true);
     buf_printf(&w->out->messages, "{\"role\":\"%s\",", role);
     if (message->speaker.len > 0)
         put_name(w, message->speaker);
@@ -148,6 +156,26 @@ static void put_calls(context_writer *w, const context_message *message)
     buf_char(out, ']');
 }
 
+/* Writes the thinking of a message as the member that its first such part names. */
+static void put_thinking(context_writer *w, const context_message *message)
+{
+    buf *out = &w->out->messages;
+    bool is_open = false;
+
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (!is_member(part))
+            continue;
+        if (is_open)
+            buf_text(out, "\\n");
+        else
+            context_put_form(w, out, ",\"$\":\"", context_inside(part->name));
+        context_put_inside(w, out, part->text);
+        is_open = true;
+    }
+    if (is_open)
+        buf_char(out, '"');
+}
+
 static void put_assistant(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
@@ -155,12 +183,13 @@ static void put_assistant(context_writer *w, const context_message *message)
 
     context_begin_message(w);
     context_note_sources(w, message);
-    note_left_out(w, message);
+    note_left_out(w, message, true);
     buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (counts.of[CONTEXT_TEXT] > 0)
         context_put_texts(w, message, "\\n\\n");
     else
         buf_text(out, "null");
+    put_thinking(w, message);
     if (counts.of[CONTEXT_CALL] > 0)
         put_calls(w, message);
     buf_char(out, '}');
@@ -175,7 +204,7 @@ static void put_result(context_writer *w, const context_message *message)
 
     context_begin_message(w);
     context_note_sources(w, message);
-    note_left_out(w, message);
+    note_left_out(w, message, true);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
                      context_inside(message->call_id));
     if (!has_text && counts.of[CONTEXT_IMAGE] > 0) {
@@ -247,7 +276,7 @@ bool context_openai_leaves_out(const context_writer *w, const context_message *m
 
 static void leave_out_message(context_writer *w, const context_message *message)
 {
-    note_left_out(w, message);
+    note_left_out(w, message, false);
     context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
 }
 

@@ -44,8 +44,9 @@ typedef struct context_part {
         url;              /* an image or document, insides of JSON strings: mime and data, or url */
     slice call;           /* the id by which a call and its results match, decoded if possible */
     slice call_id;        /* inside of a JSON string: the id to write, which a repair may change */
-    slice name;           /* inside of a JSON string: the name of the called tool, of a document, or
-                             of what the part is, such as "citations" */
+    slice name;           /* inside of a JSON string: the name of the called tool, of a document, of
+                             what the part is, such as "citations", or of the member that thinking
+                             has in chat completions, such as "reasoning_content" */
     scan_value arguments; /* arguments of a call, perhaps JSON in a string; SCAN_NONE: absent */
     bool is_custom;       /* true: the arguments are a text of any kind, and no JSON */
     bool has_made_id;     /* true: the call has no id, so an id was made */
@@ -214,6 +215,11 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
 /* Adds content: the elements of an array as blocks, or any other value as a text. A block that
  * can't be sent in this message is left out and reported as CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);
+
+/* Adds the output of a tool. A list of blocks of MCP, or an object whose `content` is such a list,
+ * becomes blocks; isError of such an object marks the message as a failure, and its other members
+ * are left out. Other values are added as context_add_value adds them. */
+void context_add_output(context *ctx, context_message *message, scan_value output);
 
 /* Adds a call to an assistant's message. If `id` is no string or empty, an id is made. */
 void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,

@@ -1,6 +1,6 @@
 /*
- * message_block.c: reads the content blocks of entries. Blocks have the format of pi. Images may
- * also have the formats of OpenAI's and Anthropic's APIs.
+ * message_block.c: reads the content blocks of entries. Blocks have the format of pi, which is that
+ * of MCP too. Images may also have the formats of OpenAI's and Anthropic's APIs.
  */
 #include "model/session/message.h"
 #include "model/content/class.h"
@@ -19,6 +19,8 @@ enum {
     BLOCK_ARGUMENTS,
     BLOCK_IMAGE_URL,
     BLOCK_SOURCE,
+    BLOCK_RESOURCE,
+    BLOCK_URI,
     BLOCK_MEMBERS
 };
 
@@ -152,8 +154,40 @@ static bool read_image(context_part *out, const scan_value *found)
 
 /* --- blocks --- */
 
+/* Reads the contents of a resource of MCP: a text, an image or a PDF. Returns false for others. */
+static bool read_resource(context_part *out, scan_value resource)
+{
+    static const char *const NAMES[] = {"text", "mimeType", "blob"};
+    scan_value found[3];
+
+    session_pick(resource, NAMES, found, 3);
+    if (found[0].kind == SCAN_STRING) {
+        out->text = (context_text){scan_string_inside(found[0]), false};
+        return true;
+    }
+    if (session_string_is(found[1], "application/pdf")) {
+        *out = (context_part){.kind = CONTEXT_DOCUMENT,
+                              .mime = SLICE("application/pdf"),
+                              .data = scan_string_inside(found[2])};
+        return is_base64(out->data);
+    }
+    *out = (context_part){.kind = CONTEXT_IMAGE};
+    return set_data(out, found[1], found[2]);
+}
+
+/* Reads a block that only results have, as MCP has them. A link becomes a text with its JSON. */
+static bool read_block_of_result(context_part *out, scan_value block, const scan_value *found)
+{
+    if (session_string_is(found[BLOCK_TYPE], "resource"))
+        return read_resource(out, found[BLOCK_RESOURCE]);
+    out->text = (context_text){block.text, true};
+    return session_string_is(found[BLOCK_TYPE], "resource_link") &&
+           found[BLOCK_URI].kind == SCAN_STRING;
+}
+
 /* Reads a block. Returns false if the block can't be sent in a message of this role. */
-static bool read_block(context_part *out, context_role role, const scan_value *found)
+static bool read_block(context_part *out, context_role role, scan_value block,
+                       const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE];
 
@@ -164,6 +198,8 @@ static bool read_block(context_part *out, context_role role, const scan_value *f
     }
     if (session_string_is(type, "image") || session_string_is(type, "image_url"))
         return (role == CONTEXT_USER || role == CONTEXT_RESULT) && read_image(out, found);
+    if (role == CONTEXT_RESULT)
+        return read_block_of_result(out, block, found);
     if (role != CONTEXT_ASSISTANT)
         return false;
     if (session_string_is(type, "thinking")) {
@@ -195,13 +231,16 @@ static bool next_block(content_block *out, scan_walk *walk, context_role role)
     static const char *const NAMES[BLOCK_MEMBERS] = {
         "type",     "text", "thinking", "thinkingSignature", "redacted",  "data",
         "mimeType", "id",   "name",     "arguments",         "image_url", "source",
+        "resource", "uri",
     };
-    scan_value found[BLOCK_MEMBERS];
+    scan_value found[BLOCK_MEMBERS], block;
 
-    if (!scan_to_element(walk) ||
-        session_pick_next(walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
+    if (!scan_to_element(walk))
         return false;
-    out->is_supported = read_block(&out->part, role, found);
+    block = session_pick_next(walk, NAMES, found, BLOCK_MEMBERS);
+    if (block.kind == SCAN_NONE)
+        return false;
+    out->is_supported = read_block(&out->part, role, block, found);
     out->call_id = found[BLOCK_ID];
     out->call_name = found[BLOCK_NAME];
     out->call_arguments = found[BLOCK_ARGUMENTS];
@@ -226,5 +265,67 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
             context_add_call(ctx, message, block.call_id, block.call_name, block.call_arguments);
         else
             context_add_part(ctx, message, block.part);
+    }
+}
+
+/* --- outputs of tools --- */
+
+/* Returns true if a value is a block of MCP. */
+static bool is_block(scan_value value)
+{
+    static const char *const NAMES[] = {"type", "text", "data", "source", "resource", "uri"};
+    static const struct {
+        const char *type;
+        size_t member; /* index in NAMES of the member that the block needs */
+        scan_kind kind;
+    } TYPES[] = {
+        {"text", 1, SCAN_STRING},  {"image", 2, SCAN_STRING},     {"image", 3, SCAN_OBJECT},
+        {"audio", 2, SCAN_STRING}, {"resource", 4, SCAN_OBJECT},  {"resource_link", 5, SCAN_STRING},
+    };
+    scan_value found[6];
+
+    if (value.kind != SCAN_OBJECT)
+        return false;
+    session_pick(value, NAMES, found, 6);
+    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+        if (session_string_is(found[0], TYPES[i].type) &&
+            found[TYPES[i].member].kind == TYPES[i].kind)
+            return true;
+    }
+    return false;
+}
+
+static bool is_block_list(scan_value list)
+{
+    scan_walk walk = scan_enter(list.kind == SCAN_ARRAY ? list : (scan_value){0});
+    scan_value value;
+    bool is_list = false;
+
+    while (scan_element(&walk, &value)) {
+        is_list = is_block(value);
+        if (!is_list)
+            return false;
+    }
+    return is_list;
+}
+
+void context_add_output(context *ctx, context_message *message, scan_value output)
+{
+    scan_value content = output.kind == SCAN_OBJECT ? scan_find(output, "content") : output;
+    scan_walk walk = scan_enter(output);
+    scan_value value;
+    slice key;
+
+    if (message == NULL || !is_block_list(content)) {
+        context_add_value(ctx, message, output);
+        return;
+    }
+    context_add_content(ctx, message, content);
+    while (output.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
+        if (scan_string_is(key, SLICE("isError")))
+            message->is_error = message->is_error || value.kind == SCAN_TRUE;
+        else if (!scan_string_is(key, SLICE("content")))
+            context_add_part(ctx, message,
+                             (context_part){.kind = CONTEXT_OTHER, .name = scan_inside(key)});
     }
 }

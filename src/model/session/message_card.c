@@ -136,8 +136,9 @@ static void add_result(context *ctx, context_message *message, scan_value conten
     message->is_error = !session_string_is(found[0], "success");
     if (class == NULL && message->is_error)
         message->status = scan_string_inside(found[0]);
-    context_add_value(ctx, message, found[1]);
-    if (class != NULL || message->is_error)
+    bool has_failed = message->is_error;
+    context_add_output(ctx, message, found[1]);
+    if (class != NULL || has_failed)
         context_add_value(ctx, message, found[2]);
 }
 

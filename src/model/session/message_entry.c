@@ -124,6 +124,21 @@ static bool may_be_of_anthropic(const session_entry *entry)
     return !names_any;
 }
 
+/* Returns the member that has a message's thinking in chat completions: servers without signatures
+ * name it, and pi stores its name as the signature. An empty slice: there is none. */
+static slice thinking_member(const session_entry *entry, const context_part *part)
+{
+    static const char *const NAMES[] = {"reasoning_content", "reasoning", "reasoning_text"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        if (part->kind == CONTEXT_THINKING && !part->is_redacted &&
+            slice_equal(part->signature, slice_of(NAMES[i])) &&
+            session_string_is(entry->fields[SESSION_FIELD_API], "openai-completions"))
+            return slice_of(NAMES[i]);
+    }
+    return (slice){"", 0};
+}
+
 static void add_assistant(context *ctx, const session_entry *entry)
 {
     context_message *message = add(ctx, entry, CONTEXT_ASSISTANT);
@@ -133,10 +148,14 @@ static void add_assistant(context *ctx, const session_entry *entry)
         return;
     message->has_failed = session_string_is(stop, "error") || session_string_is(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (may_be_of_anthropic(entry))
-        return;
-    for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0}; /* only signatures of Anthropic's API are sent */
+    bool is_of_anthropic = may_be_of_anthropic(entry);
+    for (context_part *part = message->parts; part != NULL; part = part->next) {
+        slice member = thinking_member(entry, part);
+        if (member.len > 0)
+            part->name = member;
+        if (!is_of_anthropic || member.len > 0)
+            part->signature = (slice){"", 0}; /* only signatures of Anthropic's API are sent */
+    }
 }
 
 static void add_result(context *ctx, const session_entry *entry)
@@ -153,7 +172,7 @@ static void add_result(context *ctx, const session_entry *entry)
     if (entry->kind == SESSION_MESSAGE)
         context_add_content(ctx, message, entry->content);
     else
-        context_add_value(ctx, message, entry->content);
+        context_add_output(ctx, message, entry->content);
 }
 
 /* --- plain --- */

@@ -101,6 +101,8 @@ static void answer_call(request *r, const store_rows *rows)
     } else if (call->more) {
         handler_run_ability(r);
     } else {
+        if (call->is_replayed && r->match.route->scope != SCOPE_ABILITY)
+            request_header(r, "Idempotent-Replayed", "true");
         if (call->wakes)
             notifier_add(r->server->notifier, call->tenant);
         r->answer.version = call->version; /* part of the ETag, if the answer has one */

@@ -187,6 +187,13 @@ cardbox_status session_add_appended(session_add *add, const store_rows *rows, ca
     cardbox_status status = session_append_status(rows, &add->batch, err);
 
     session_append_read(&written, rows);
+    if (slice_equal(written.outcome, SLICE("other_dialect")))
+        error_set(err, CARDBOX_CONFLICT,
+                  "the session is of the dialect pi, which has no messages of models' APIs: append "
+                  "its own entries with POST .../entries or session:append");
+    if (status == CARDBOX_CONFLICT && err != NULL)
+        err->current_version = written.version;
+    add->is_replayed = add->batch.key.ptr != NULL && !slice_equal(written.outcome, SLICE("done"));
     add->version = written.version;
     add->read = (session_context_read){.tenant = add->batch.tenant,
                                        .session = add->batch.session,

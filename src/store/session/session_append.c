@@ -268,6 +268,34 @@ static cardbox_status check_members(const session_batch *batch, const session_en
     return CARDBOX_INVALID;
 }
 
+/* Fails if an entry should have a format of an API but has none that is known. In the dialect pi,
+ * `format` is a member like any other. */
+static cardbox_status check_format(const session_batch *batch, const session_entry *entry,
+                                   cardbox_error *err)
+{
+    static const char *const NAMES[] = {"format"};
+    bool is_message = entry->kind == SESSION_MESSAGE && batch->dialect != SESSION_PI;
+    scan_value format;
+
+    if (!is_message && entry->kind != SESSION_PLAIN_SETTINGS)
+        return CARDBOX_OK;
+    session_pick(entry->value, NAMES, &format, 1);
+    if (format.kind == SCAN_NONE)
+        return !is_message || batch->dialect != SESSION_PLAIN
+                   ? CARDBOX_OK
+                   : error_set(err, CARDBOX_INVALID,
+                               "in the dialect plain, an entry of type message needs a format: "
+                               "openai, responses or anthropic");
+    if (entry->format < 0)
+        return error_set(err, CARDBOX_INVALID,
+                         "an entry of type %s has the unknown format %.*s: use openai, responses "
+                         "or anthropic",
+                         session_kind_name(entry->kind), error_shown(format.text), format.text.ptr);
+    return !is_message ? CARDBOX_OK
+                       : error_set(err, CARDBOX_INVALID,
+                                   "an entry of type message needs an object as its message");
+}
+
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -348,6 +376,8 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
         return reason == NULL ? error_nomem(err)
                               : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
     status = check_members(batch, &entry, err);
+    if (status == CARDBOX_OK)
+        status = check_format(batch, &entry, err);
     if (status == CARDBOX_OK)
         status = check_entry(batch, &entry, err);
     if (status != CARDBOX_OK)
