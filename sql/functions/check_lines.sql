@@ -24,7 +24,7 @@ BEGIN
                      AND coalesce(octet_length(targets[i]) <= 512, true)
                      AND types[i] IN ('message', 'user', 'assistant', 'tool', 'tool_result', 'system', 'metadata',
                                       'thinking_level_change', 'model_change', 'compaction', 'branch_summary',
-                                      'custom', 'custom_message', 'label', 'session_info', 'other')
+                                      'custom', 'custom_message', 'label', 'session_info', 'settings', 'other')
                      AND coalesce(roles[i] IN ('user', 'assistant', 'tool', 'system'), true)
                      AND coalesce(sets[i] IN ('model', 'thinking'), true)
                      AND json_typeof(contents[i]) = 'object' END;

@@ -26,7 +26,8 @@ BEGIN
             s.name := coalesce(labels[i], s.name);
         END IF;
         CONTINUE WHEN s.head_line IS NOT NULL
-            AND types[i] IN ('label', 'session_info', 'metadata', 'custom', 'model_change', 'thinking_level_change', 'other')
+            AND types[i] IN ('label', 'session_info', 'metadata', 'settings', 'custom', 'model_change',
+                             'thinking_level_change', 'other')
             AND (SELECT l.parent_line FROM cardbox.find_line(s.tenant_id, s.session_id, written[i]) AS l)
                 IS DISTINCT FROM s.head_line;
         moved := true;

@@ -10,6 +10,8 @@ static cardbox_status of_message(cardbox_status status, size_t place, cardbox_er
     if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM)
         return status;
     cardbox_error own = *err;
+    if (place == SIZE_MAX)
+        return error_set(err, status, "/messages: %s", own.message);
     return error_set(err, status, "/messages/%zu: %s", place, own.message);
 }
 
@@ -42,8 +44,10 @@ BUS_READS(session_add)
         return;
     }
     read_members(add, in);
-    if (in->status == CARDBOX_OK)
-        in->status = of_message(session_add_messages(add, &bad, in->err), bad, in->err);
+    if (in->status == CARDBOX_OK) {
+        cardbox_status status = session_add_messages(add, &bad, in->err);
+        in->status = of_message(status, bad, in->err);
+    }
     in->call->again = session_append_is_repeatable(&add->batch);
     in->call->step.statement = session_append_statement(&add->batch);
 }

@@ -394,7 +394,7 @@ REQUESTS = [
     ("POST", SESSION + "/messages", CHAT, {"format": "openai", "messages": OPENAI, "expected_version": 99}, 409),
     ("POST", SESSION + "/messages", "/projects/demo/sessions/no/messages", {"format": "openai", "messages": OPENAI, "create": False}, 404),
     *(("GET", SESSION + "/context", f"/projects/demo/sessions/chat/context?format={one}{more}", None, 200)
-      for one in ("openai", "anthropic", "responses", "messages", "entries") for more in ("", "&repair=off", "&limit=3")),
+      for one in ("openai", "anthropic", "responses", "messages", "entries") for more in ("", "&repair=off", "&limit=20")),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2"}, 200),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2", "expected_head": "e3"}, 409),
     ("POST", SESSION + "/fork", A_SESSION + "/fork", {"session_id": "t", "entry_id": "e1"}, 200),

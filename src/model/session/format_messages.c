@@ -5,6 +5,16 @@
  */
 #include "model/session/format.h"
 
+/* Writes the arguments of a message of an API as an object, as the other formats do. */
+static void put_object(context_writer *w, const context_message *message, const context_part *part)
+{
+    slice object;
+
+    if (!context_object_of(w->ctx, part->arguments, &object) && w->ctx->is_repaired)
+        context_add_repair(w->ctx, CONTEXT_ARGUMENTS, message, part->call);
+    buf_slice(&w->out->messages, object);
+}
+
 /* Writes the arguments of a call as they are. A card may have an object as JSON in a string, which
  * is written as the object. Absent arguments become {}. */
 static void put_params(context_writer *w, context_origin origin, scan_value arguments)
@@ -12,8 +22,7 @@ static void put_params(context_writer *w, context_origin origin, scan_value argu
     scan_value object = {SCAN_NONE, {NULL, 0}};
     slice text;
 
-    if ((origin == CONTEXT_OF_CARD || origin == CONTEXT_OF_API) &&
-        session_text_of(&text, arguments, w->ctx->memory))
+    if (origin == CONTEXT_OF_CARD && session_text_of(&text, arguments, w->ctx->memory))
         scan_check(text, CARDBOX_JSON_DEPTH_MAX, &object, NULL, NULL);
     if (object.kind == SCAN_OBJECT)
         arguments = object;
@@ -34,7 +43,10 @@ static void put_calls(context_writer *w, const context_message *message)
         context_put_form(w, out,
                          "{\"id\":\"$\",\"name\":\"$\",\"params\":", context_inside(part->call_id),
                          context_inside(part->name));
-        put_params(w, message->origin, part->arguments);
+        if (message->origin == CONTEXT_OF_API)
+            put_object(w, message, part);
+        else
+            put_params(w, message->origin, part->arguments);
         buf_char(out, '}');
     }
     if (count > 0)

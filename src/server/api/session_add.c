@@ -53,7 +53,7 @@ static bool add_messages(request *r, session_add *add)
     cardbox_error err = CARDBOX_ERROR_INIT;
     size_t bad = 0;
     cardbox_status status = session_add_messages(add, &bad, &err);
-    bool is_list = add->messages.list.kind == SCAN_ARRAY;
+    bool is_list = add->messages.list.kind == SCAN_ARRAY && bad != SIZE_MAX;
     const validation_path at = {"body", is_list ? "messages" : NULL, bad};
     validation s;
 

@@ -166,10 +166,11 @@ cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error
     cardbox_status status = CARDBOX_OK;
     scan_value message;
 
-    *bad = 0;
+    *bad = SIZE_MAX;
     if (has_answer && answer == SIZE_MAX)
         return error_set(err, CARDBOX_INVALID,
                          "model and usage belong to a message of the assistant, and there is none");
+    *bad = 0;
     if (given->list.kind == SCAN_OBJECT)
         return add_message(add, given->list, answer == 0, err);
     for (; status == CARDBOX_OK && scan_element(&walk, &message); i++) {

@@ -35,7 +35,8 @@ void session_add_creates(session_add *add);
  * creation the caller has set. With a key, the ids of the entries are made from the key, so a
  * repeated request makes the same entries. A message of anthropic has the members role and content;
  * all other members go to the entry's `answer`. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
- * CARDBOX_NOMEM; then *bad is the number of the message, from 0.
+ * CARDBOX_NOMEM; then *bad is the number of the message, from 0; SIZE_MAX: the failure concerns
+ * no single message.
  */
 cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error *err);
 
