@@ -1,8 +1,8 @@
 -- context_ranges: returns the entries that the context of an entry needs, as ranges like those of session_path(). The
 -- context begins at the first entry that the path's last compaction keeps, or at that compaction if no such entry
 -- precedes it on the path. If the path has no compaction, the context begins at the root. A bounded context begins at
--- context_start(), if that is later. Needed from before the context are also: the last entry that sets the model, the
--- thinking level, and the settings of requests; in a bounded context, the compaction and all system messages.
+-- context_start(), if that is later. Earlier entries are returned too: the last one that sets the model, the thinking
+-- level and the settings of requests. In a bounded context, these are also the compaction and all system messages.
 --   entries, bytes  See context_start(); NULL: the context is not bounded.
 --   unread          Number of entries that the context would have without bounds, and that no range has.
 CREATE OR REPLACE FUNCTION cardbox.context_ranges(

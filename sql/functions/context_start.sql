@@ -1,5 +1,5 @@
--- context_start: returns the depth of the entry at which a bounded context of a path begins: it is read from its end
--- upwards until it has `entries` entries of messages, or until these have more than `bytes` bytes. It does not begin with
+-- context_start: returns the depth of the entry at which a bounded context of a path begins. The path is read from its
+-- end upwards until `entries` entries of messages, or more than `bytes` bytes of them, are read. The context does not begin with
 -- a result, which needs the call above it. Entries that no model sees are not counted.
 --   from_line  Line of the last entry of the path.
 --   top        Depth at which the whole context begins.

@@ -6,7 +6,7 @@
 -- $3 text  entry; '': the head
 -- $4 int8  maximum total size of the contents in bytes; if the size is greater, the contents of all entries are NULL
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
--- $6 int8  bytes of the entries that the context has at least; NULL: all
+-- $6 int8  bytes of the entries that the context has at least; NULL: all.
 -- The last column of the row with line -1 is the number of entries that the context would also have without $5 and $6.
 WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth

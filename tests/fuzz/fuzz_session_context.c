@@ -83,8 +83,7 @@ static void check_cut(const session_entry **path, size_t count, const context_re
     if (context_write_cut(&out, &ctx, request)) {
         check_pairs(&ctx);
         require(ctx.list.count + ctx.omitted == whole);
-        require(request->limit == 0 ||
-                count_written(&ctx) <= (size_t)request->limit);
+        require(request->limit == 0 || count_written(&ctx) <= (size_t)request->limit);
         require(whole == 0 || out.messages.len + out.system.len <= bytes);
     } else {
         require(ctx.does_not_fit);

@@ -529,10 +529,11 @@ def test_results_of_cards():
     text, image = {"type": "text", "text": "shot"}, {"type": "image", "data": PNG, "mimeType": "image/png"}
     own = {"__type__": "ToolResultContent", "status": "success", "result": [text, image], "after_execution": "terminate"}
     for i, content in enumerate((own, {**own, "result": {"content": [text, image]}}, {"status": "success", "result": [text, image]})):
+        call_id = f"call-of-{i}"
         cards = [{"card_id": f"ask-{i}", "content": "q", "metadata": {"type": "user"}},
                  {"card_id": f"call-{i}", "content": {"tool_name": "f", "arguments": {}}, "metadata": {"type": "tool.call"},
-                  "tool_call_id": "c"},
-                 {"card_id": f"result-{i}", "content": content, "metadata": {"type": "tool.result"}, "tool_call_id": "c"}]
+                  "tool_call_id": call_id},
+                 {"card_id": f"result-{i}", "content": content, "metadata": {"type": "tool.result"}, "tool_call_id": call_id}]
         ask("POST", "/projects/p/cards", {"cards": cards})
         box = ask("POST", "/projects/p/boxes", {"card_ids": [one["card_id"] for one in cards]}).json()["box_id"]
         made = ask("GET", f"/projects/p/boxes/{box}/context?format=anthropic").json()

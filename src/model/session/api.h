@@ -17,7 +17,7 @@ extern const cardbox_format API_FORMAT_NUMBERS[API_FORMATS];
 /* Returns true if a format is that of an API whose messages can be stored. */
 bool api_is_format(cardbox_format format);
 
-/* Who speaks in a message. */
+/* The role of who speaks in a message. */
 typedef enum api_role {
     API_NONE, /* an unknown role */
     API_SYSTEM,

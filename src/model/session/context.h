@@ -116,13 +116,13 @@ size_t context_count(const context *ctx);
  * omitted_messages and token_estimate. */
 void context_report(buf *out, const context *ctx);
 
-/* Returns what the loop of an agent does next: "tools" (there are open calls), "model" (the last
- * message is the user's, or a result) or "user" (the last message is the assistant's, or there is
- * none). System messages do not count. */
+/* Returns what the loop of an agent does next, without regard to system messages. If there are open
+ * calls, returns "tools". If the last message is the user's or a result, returns "model". If it is
+ * the assistant's, or there is none, returns "user". */
 const char *context_next(const context *ctx);
 
-/* Returns true if the messages before the list can't change what context_put_next appends: the list
- * has a message of a user after the last answer, or a message before this answer. */
+/* Returns true if the messages before the list can't change the output of context_put_next. Then
+ * the list has a message of a user after the last answer, or a message before this answer. */
 bool context_has_last_answer(const context *ctx);
 
 /* Appends the members "next" and "open_calls": an array of {"id","name","arguments","entry"} of the

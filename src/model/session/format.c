@@ -321,8 +321,8 @@ int64_t context_discount(const context *ctx, const context_message *message)
         int64_t bytes = (int64_t)part->data.len;
         if (bytes == 0 || ctx->format == CARDBOX_FORMAT_MESSAGES)
             continue;
-        int64_t pieces = part->kind == CONTEXT_IMAGE ? 1 : bytes / CONTEXT_PDF_PIECE + 1;
-        discount += bytes - pieces * file;
+        int64_t sections = part->kind == CONTEXT_IMAGE ? 1 : bytes / CONTEXT_PDF_PIECE + 1;
+        discount += bytes - sections * file;
     }
     return discount;
 }

@@ -26,7 +26,7 @@ typedef struct context_writer {
  * ctx->list, the bytes of `out->messages` before it. The caller frees `out` in all cases. */
 bool context_measure(context_output *out, context *ctx, size_t *offsets);
 
-/* An image counts as this number of tokens, and so does each part of a PDF of so many bytes of
+/* An image counts as CONTEXT_FILE_TOKENS tokens, and so do each CONTEXT_PDF_PIECE bytes of a PDF's
  * base64, which are 100 KB of the PDF. */
 enum { CONTEXT_FILE_TOKENS = 1600, CONTEXT_PDF_PIECE = 100 * 1024 * 4 / 3 };
 
@@ -61,7 +61,7 @@ void context_put_without_halves(buf *out, slice text);
 /* Appends a part of an original with its edits. */
 void context_put_edited(buf *out, const context_original *original, slice part);
 
-/* Writes a message of one piece as it is stored. */
+/* Writes a message of one section as it is stored. */
 void context_put_original(context_writer *w, const context_message *message);
 
 /* Sets `object` to arguments as a JSON object without unpaired surrogates: absent arguments become

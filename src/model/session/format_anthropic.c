@@ -295,31 +295,31 @@ static void put_result(turns *t, const context_message *message)
 
 /* --- originals --- */
 
-/* Returns the message after the last piece of an original, if the list has all of its pieces in
+/* Returns the message after the last section of an original, if the list has all of its sections in
  * order; otherwise NULL. */
-static const context_message *after_pieces(const context_message *first)
+static const context_message *after_sections(const context_message *first)
 {
     const context_message *at = first;
 
-    for (size_t i = 0; i + 1 < first->original->pieces; i++) {
-        if (at->piece != i || at->next == NULL || at->next->original != first->original)
+    for (size_t i = 0; i + 1 < first->original->sections; i++) {
+        if (at->section != i || at->next == NULL || at->next->original != first->original)
             return NULL;
         at = at->next;
     }
-    return at->piece + 1 == first->original->pieces ? at : NULL;
+    return at->section + 1 == first->original->sections ? at : NULL;
 }
 
-/* Returns the last piece of an original that is written whole, as it is stored; NULL: its pieces
- * are written one by one, because some of them are missing, or because their results share a turn
- * with other results. */
+/* Returns the last section of an original that is written whole, as it is stored. NULL: its
+ * sections are written one by one. This is so if some of them are missing, or if their results
+ * share a turn with other results. */
 static const context_message *whole_until(const turns *t, const context_message *first)
 {
     const context_message *last = NULL;
     bool has_content = false, has_result = false;
 
-    if (!context_is_as_stored(t->w->ctx, first) || first->piece != 0)
+    if (!context_is_as_stored(t->w->ctx, first) || first->section != 0)
         return NULL;
-    last = after_pieces(first);
+    last = after_sections(first);
     for (const context_message *at = first; last != NULL; at = at->next) {
         has_result = has_result || at->role == CONTEXT_RESULT;
         has_content = has_content || has_result || last_sent(t, at) != NULL;
@@ -333,7 +333,7 @@ static const context_message *whole_until(const turns *t, const context_message 
     return is_shared ? NULL : last;
 }
 
-/* Writes the pieces from `at` to `last` as they are stored. */
+/* Writes the sections from `at` to `last` as they are stored. */
 static context_message *put_whole(turns *t, context_message *at, const context_message *last)
 {
     insert_first_turn(t, at);

@@ -50,7 +50,7 @@ void context_write_entries(context_writer *w)
         if (at->is_synthetic)
             put_synthetic(w, at, parent);
         if (at->original != NULL && at->original == original)
-            continue; /* a further piece of a message */
+            continue; /* a further section of a message */
         original = at->original;
         for (const context_source *from = at->sources; from != NULL; from = from->next) {
             context_begin_message(w);

@@ -23,8 +23,7 @@ typedef enum context_part_kind {
     CONTEXT_IMAGE,
     CONTEXT_DOCUMENT, /* a PDF */
     CONTEXT_CALL,
-    CONTEXT_OTHER /* what only the format of the message has: a block, or a member without a block
-                   */
+    CONTEXT_OTHER /* a block or a member that only the format of the message has */
 } context_part_kind;
 enum { CONTEXT_PART_KINDS = CONTEXT_OTHER + 1 };
 
@@ -41,12 +40,12 @@ typedef struct context_part {
     slice signature;   /* signature of thinking, inside of a JSON string; empty: none */
     bool is_redacted;  /* true for redacted thinking: only the signature is written */
     slice mime, data,
-        url;              /* an image or document, insides of JSON strings: mime and data, or url */
-    slice call;           /* the id by which a call and its results match, decoded if possible */
-    slice call_id;        /* inside of a JSON string: the id to write, which a repair may change */
-    slice name;           /* inside of a JSON string: the name of the called tool, of a document, of
-                             what the part is, such as "citations", or of the member that thinking
-                             has in chat completions, such as "reasoning_content" */
+        url;       /* an image or document, insides of JSON strings: mime and data, or url */
+    slice call;    /* the id by which a call and its results match, decoded if possible */
+    slice call_id; /* inside of a JSON string: the id to write, which a repair may change */
+    slice name; /* inside of a JSON string: the name of the called tool or of a document. The kind
+                   of a CONTEXT_OTHER part, such as "citations". Thinking: its member in chat
+                   completions, such as "reasoning_content" */
     scan_value arguments; /* arguments of a call, perhaps JSON in a string; SCAN_NONE: absent */
     bool is_custom;       /* true: the arguments are a text of any kind, and no JSON */
     bool has_made_id;     /* true: the call has no id, so an id was made */
@@ -67,12 +66,12 @@ typedef struct context_edit {
 } context_edit;
 
 /* A message of an API as it is stored. A user's message of the format anthropic with results
- * becomes several messages of a context, called its pieces: one for each result, and one for the
+ * becomes several messages of a context, called its sections: one for each result, and one for the
  * blocks between two results. */
 typedef struct context_original {
     slice text;
     cardbox_format format;
-    size_t pieces;
+    size_t sections;
     context_edit *edits; /* in the order of their positions */
 } context_original;
 
@@ -106,7 +105,7 @@ typedef struct context_message {
     slice status; /* a failed call's status, which the formats openai and messages write; inside of
                      a JSON string; empty: no status is written */
     context_original *original; /* NULL: the message was not made from a message of an API */
-    size_t piece;               /* number of the piece of the original, from 0 */
+    size_t section;             /* number of the section of the original, from 0 */
     bool
         is_reasoning; /* true: reasoning of the Responses API, which stays with the item after it */
     bool is_custom;   /* a result: the call is custom, see context_part */
@@ -217,7 +216,7 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
 void context_add_content(context *ctx, context_message *message, scan_value content);
 
 /* Adds the output of a tool. A list of blocks of MCP, or an object whose `content` is such a list,
- * becomes blocks; isError of such an object marks the message as a failure, and its other members
+ * becomes blocks. `isError` of such an object marks the message as a failure, and the other members
  * are left out. Other values are added as context_add_value adds them. */
 void context_add_output(context *ctx, context_message *message, scan_value output);
 
@@ -271,7 +270,7 @@ typedef struct context_api_message {
     cardbox_format format;
 } context_api_message;
 
-/* Adds the pieces of a message of an API. */
+/* Adds the sections of a message of an API. */
 void context_add_api(context *ctx, const context_api_message *added);
 
 /* Reads the image of an image_url (a URL, also a data: URL), or of an Anthropic block's source.

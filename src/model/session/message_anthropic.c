@@ -108,7 +108,7 @@ static void add_content(api_reading *r, context_message *message, scan_value con
 
 static void add_result(api_reading *r, scan_value block)
 {
-    context_message *message = api_add_piece(r, CONTEXT_RESULT);
+    context_message *message = api_add_section(r, CONTEXT_RESULT);
     scan_value found[B_MEMBERS];
 
     if (message == NULL)
@@ -121,7 +121,7 @@ static void add_result(api_reading *r, scan_value block)
     api_add_members(r, message, block, BLOCK_NAMES);
 }
 
-/* Adds the blocks of a user's message, each run of blocks that are no results as one piece. */
+/* Adds the blocks of a user's message, each run of blocks that are no results as one section. */
 static void add_user(api_reading *r, scan_value content)
 {
     scan_walk walk = scan_enter(content.kind == SCAN_ARRAY ? content : (scan_value){0});
@@ -135,11 +135,11 @@ static void add_user(api_reading *r, scan_value content)
             continue;
         }
         if (message == NULL)
-            message = api_add_piece(r, CONTEXT_USER);
+            message = api_add_section(r, CONTEXT_USER);
         add_block(r, message, block);
     }
-    if (r->original->pieces == 0) /* a text, or no block at all */
-        api_add_text(r, api_add_piece(r, CONTEXT_USER), content, (slice){"", 0});
+    if (r->original->sections == 0) /* a text, or no block at all */
+        api_add_text(r, api_add_section(r, CONTEXT_USER), content, (slice){"", 0});
 }
 
 void api_add_anthropic(api_reading *r)
@@ -155,7 +155,7 @@ void api_add_anthropic(api_reading *r)
         return;
     }
     bool is_assistant = session_string_is(found[0], "assistant");
-    message = api_add_piece(r, is_assistant ? CONTEXT_ASSISTANT : CONTEXT_USER);
+    message = api_add_section(r, is_assistant ? CONTEXT_ASSISTANT : CONTEXT_USER);
     if (is_assistant)
         add_content(r, message, found[1]);
     else

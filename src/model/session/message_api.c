@@ -1,10 +1,11 @@
 /*
- * message_api.c: what the readers of API messages share. Texts stay slices of the original. What
- * the other formats can't express becomes a part of the kind CONTEXT_OTHER, which reports name.
+ * message_api.c: what the readers of API messages share. Texts stay slices of the original. A
+ * block or member that other formats can't express becomes a part of the kind CONTEXT_OTHER, which
+ * reports name.
  */
 #include "model/session/message_api.h"
 
-context_message *api_add_piece(api_reading *r, context_role role)
+context_message *api_add_section(api_reading *r, context_role role)
 {
     const context_api_message *added = r->added;
     context_message *message = context_add(r->ctx, role, CONTEXT_OF_API, added->id, added->source);
@@ -13,7 +14,7 @@ context_message *api_add_piece(api_reading *r, context_role role)
         return NULL;
     message->time = added->time;
     message->original = r->original;
-    message->piece = r->original->pieces++;
+    message->section = r->original->sections++;
     return message;
 }
 

@@ -14,8 +14,8 @@ typedef struct api_reading {
     context_original *original;
 } api_reading;
 
-/* Adds the next piece of the original. NULL: out of memory. */
-context_message *api_add_piece(api_reading *r, context_role role);
+/* Adds the next section of the original. NULL: out of memory. */
+context_message *api_add_section(api_reading *r, context_role role);
 
 /* Adds a text part for a string. `block`: its block; empty: none. Adds nothing for other values. */
 void api_add_text(api_reading *r, context_message *message, scan_value text, slice block);
@@ -32,8 +32,8 @@ void api_add_unknown(api_reading *r, context_message *message, scan_value block)
 void api_add_image(api_reading *r, context_message *message, bool can_be_sent, context_part image,
                    scan_value block);
 
-/* Adds a part of the kind CONTEXT_OTHER for each member of an object that is not in `known`, a list
- * that ends with NULL, and that is not null, empty or false. */
+/* Adds a part of the kind CONTEXT_OTHER for each member of an object that is not in `known` and not
+ * null, empty or false. The last element of `known` is NULL. */
 void api_add_members(api_reading *r, context_message *message, scan_value object,
                      const char *const *known);
 

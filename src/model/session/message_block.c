@@ -229,9 +229,8 @@ typedef struct content_block {
 static bool next_block(content_block *out, scan_walk *walk, context_role role)
 {
     static const char *const NAMES[BLOCK_MEMBERS] = {
-        "type",     "text", "thinking", "thinkingSignature", "redacted",  "data",
-        "mimeType", "id",   "name",     "arguments",         "image_url", "source",
-        "resource", "uri",
+        "type", "text", "thinking",  "thinkingSignature", "redacted", "data",     "mimeType",
+        "id",   "name", "arguments", "image_url",         "source",   "resource", "uri",
     };
     scan_value found[BLOCK_MEMBERS], block;
 
@@ -279,8 +278,8 @@ static bool is_block(scan_value value)
         size_t member; /* index in NAMES of the member that the block needs */
         scan_kind kind;
     } TYPES[] = {
-        {"text", 1, SCAN_STRING},  {"image", 2, SCAN_STRING},     {"image", 3, SCAN_OBJECT},
-        {"audio", 2, SCAN_STRING}, {"resource", 4, SCAN_OBJECT},  {"resource_link", 5, SCAN_STRING},
+        {"text", 1, SCAN_STRING},  {"image", 2, SCAN_STRING},    {"image", 3, SCAN_OBJECT},
+        {"audio", 2, SCAN_STRING}, {"resource", 4, SCAN_OBJECT}, {"resource_link", 5, SCAN_STRING},
     };
     scan_value found[6];
 

@@ -102,7 +102,7 @@ void api_add_openai(api_reading *r)
     };
     api_role role = api_role_of(r->added->value, CARDBOX_FORMAT_OPENAI);
     scan_value found[M_MEMBERS];
-    context_message *message = api_add_piece(r, ROLES[role]);
+    context_message *message = api_add_section(r, ROLES[role]);
 
     if (message == NULL)
         return;

@@ -71,9 +71,9 @@ static void add_content(api_reading *r, context_message *message, scan_value con
 
 static void add_message(api_reading *r, api_role role, const scan_value *found)
 {
-    context_message *message = api_add_piece(r, role == API_SYSTEM      ? CONTEXT_SYSTEM
-                                                : role == API_ASSISTANT ? CONTEXT_ASSISTANT
-                                                                        : CONTEXT_USER);
+    context_message *message = api_add_section(r, role == API_SYSTEM      ? CONTEXT_SYSTEM
+                                                  : role == API_ASSISTANT ? CONTEXT_ASSISTANT
+                                                                          : CONTEXT_USER);
 
     if (role == API_NONE)
         api_add_other(r, message, SLICE("role"), (slice){"", 0});
@@ -84,7 +84,7 @@ static void add_message(api_reading *r, api_role role, const scan_value *found)
 
 static void add_result(api_reading *r, const scan_value *found)
 {
-    context_message *message = api_add_piece(r, CONTEXT_RESULT);
+    context_message *message = api_add_section(r, CONTEXT_RESULT);
 
     if (message == NULL)
         return;
@@ -95,7 +95,7 @@ static void add_result(api_reading *r, const scan_value *found)
 
 static void add_call(api_reading *r, const scan_value *found, bool is_custom)
 {
-    context_message *message = api_add_piece(r, CONTEXT_ASSISTANT);
+    context_message *message = api_add_section(r, CONTEXT_ASSISTANT);
 
     api_add_call(r, message, found[I_CALL_ID], found[I_NAME],
                  found[is_custom ? I_INPUT : I_ARGUMENTS], is_custom, r->added->value.text);
@@ -106,7 +106,7 @@ static void add_call(api_reading *r, const scan_value *found, bool is_custom)
 static void add_other(api_reading *r, api_role role, scan_value type)
 {
     context_message *message =
-        api_add_piece(r, role == API_RESULT ? CONTEXT_USER : CONTEXT_ASSISTANT);
+        api_add_section(r, role == API_RESULT ? CONTEXT_USER : CONTEXT_ASSISTANT);
 
     if (message != NULL)
         message->is_reasoning = session_string_is(type, "reasoning");

@@ -10,8 +10,8 @@
 #include "cardbox/limits.h"
 #include "model/session/api.h"
 
-/* Entries that are read after an append at first, and by how much a further read is larger: the
- * last answer, with all of its calls and results, usually has few entries. */
+/* ENTRIES_FIRST: the number of entries that are read after an append at first. ENTRIES_GROWTH: the
+ * factor by which a further read is larger. The last answer usually has few entries. */
 enum { ENTRIES_FIRST = 8, ENTRIES_GROWTH = 8 };
 
 /* --- entries --- */
@@ -31,7 +31,7 @@ static void put_id(buf *out, const session_add *add, size_t number)
     arena_reset(&memory);
 }
 
-/* A message that was taken apart: what goes into a request, and what an answer says besides it. */
+/* A message that was taken apart into the part for requests, and the other members of an answer. */
 typedef struct taken_apart {
     buf message, answer; /* JSON; `answer`: members without braces */
     bool has_model, has_usage;

@@ -30,14 +30,10 @@ typedef struct session_add {
 /* Makes the append create the session, in the dialect plain, if it does not exist. */
 void session_add_creates(session_add *add);
 
-/*
- * Adds an entry of the type "message" for each message to add->batch, whose key, version and
- * creation the caller has set. With a key, the ids of the entries are made from the key, so a
- * repeated request makes the same entries. A message of anthropic has the members role and content;
- * all other members go to the entry's `answer`. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
- * CARDBOX_NOMEM; then *bad is the number of the message, from 0; SIZE_MAX: the failure concerns
- * no single message.
- */
+/* Adds an entry of the type "message" for each message to add->batch. The caller has set the key,
+ * version and creation of the batch. With a key, the ids of the entries are made from the key, so a
+ * repeated request makes the same entries. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and
+ * CARDBOX_NOMEM. Then *bad is the number of the message, from 0; SIZE_MAX: no single message. */
 cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error *err);
 
 /* Reads the rows of the append. Then the caller runs STATEMENT_session_context with add->read. */

@@ -75,9 +75,8 @@ static void bound_read(session_context_read *read, const context_request *how)
         how->token_budget > 0 ? how->token_budget * CONTEXT_BYTES_PER_TOKEN + BYTES_MORE : 0;
 }
 
-/* Returns true if more entries would not change the messages: all were read, or the cut has omitted
- * some of those that were read, or has as many as it may. The call of a result may not be read yet.
- */
+/* Returns true if more entries would not change the messages: all were read, or the cut is full or
+ * has omitted some of those that were read. The call of a result may not be read yet. */
 static bool is_full(const session_lines_read *lines, const context *ctx, const context_request *how)
 {
     if (lines->unread == 0)
