@@ -267,7 +267,9 @@ def all_cases(t, n):
     yield "session_head", f"{s}, 'e-7', NULL, NULL", 1
     yield "session_restore", f"{s}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", 1
     yield "session_restore", f"{T}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL", 1
-    yield "session_context", f"{s}, 'e-{n - 1}', 1000000", n
+    yield "session_context", f"{s}, 'e-{n - 1}', 1000000, NULL, NULL", n
+    yield "session_context", f"{s}, 'e-{n - 1}', 1000000, {BATCH}, NULL", BATCH
+    yield "session_context", f"{s}, 'e-{n - 1}', 1000000, {BATCH}, {50 * BATCH}", BATCH
     yield "session_counts", s, n
     yield "session_diff", f"{s}, 'e-{n - 5}', 'e-{n - 50}', 50, 1000", 50
     yield "session_diff", f"{s}, 'e-{n - 5}', 'e-0', 50, 1000", 50
