@@ -44,10 +44,13 @@ AS $$
         UNION
         SELECT m.branch, m.depth
           FROM start f
-          JOIN cardbox.sessions s ON s.tenant_id = tenant AND s.session_id = session AND s.dialect = 'pi'
          CROSS JOIN LATERAL (
                 SELECT e.branch, e.depth
-                  FROM (SELECT * FROM path WHERE path.low < f.depth ORDER BY high DESC) AS p
+                  FROM (SELECT * FROM path
+                         WHERE path.low < f.depth -- only entries of pi set the model
+                           AND (SELECT s.dialect = 'pi' FROM cardbox.sessions s
+                                 WHERE s.tenant_id = tenant AND s.session_id = session)
+                         ORDER BY high DESC) AS p
                  CROSS JOIN LATERAL (
                         SELECT x.branch, x.depth FROM cardbox.session_lines x
                          WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = p.branch
