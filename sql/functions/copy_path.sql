@@ -1,5 +1,5 @@
 -- copy_path: copies the path to the entry in line `leaf` to a session that has no entries yet. The copy is one branch
--- that begins at line `first`. Returns the number of copied entries. Part of fork_session().
+-- that begins at line `first`. The copied lines keep their times. Returns the number of copied entries. Part of fork_session().
 CREATE OR REPLACE FUNCTION cardbox.copy_path(
     tenant text, session text, leaf bigint, new_session text, first bigint)
 RETURNS bigint
@@ -9,12 +9,13 @@ DECLARE
     copied bigint;
 BEGIN
     INSERT INTO cardbox.session_lines (tenant_id, session_id, line, parent_line, branch, depth, size, entry_id,
-           missing_parent_id, type, role, sets, target, label, content, before, after)
+           missing_parent_id, type, role, sets, target, label, content, before, after, appended_at)
     SELECT tenant, new_session, first + e.depth, CASE WHEN e.depth > 0 THEN first + e.depth - 1 END, first,
            e.depth, octet_length(e.new_content::text), e.entry_id, e.missing_parent_id, e.type, e.role, e.sets,
            e.target, e.label, e.new_content,
            CASE WHEN substr(e.before, 1, 1) = '\x0a' THEN nullif(substr(e.before, 2), '') ELSE e.before END,
-           CASE WHEN cardbox.is_open_end(e.after) THEN e.after || '\x0a' ELSE e.after END
+           CASE WHEN cardbox.is_open_end(e.after) THEN e.after || '\x0a' ELSE e.after END,
+           e.appended_at
       FROM (SELECT l.*, CASE WHEN l.id_is_made OR l.target_is_made
                    THEN (left(l.content::text, -1)
                          || CASE WHEN l.id_is_made THEN ',"id":' || to_json(l.entry_id) || ',"parentId":'

@@ -11,7 +11,7 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
        CASE WHEN e.size <= $5::int4 THEN e.content END AS content,
        (SELECT count(*) + 1 FROM cardbox.session_lines x
          WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.line = x.branch
-           AND x.parent_line BETWEEN b.line AND b.line) AS extra
+           AND x.parent_line BETWEEN b.line AND b.line) AS extra, e.appended_at
   FROM cardbox.sessions s
  CROSS JOIN LATERAL cardbox.list_branch_points($1::text, $2::text, $3::int8, $4::int8) AS b
  CROSS JOIN LATERAL cardbox.find_line($1::text, $2::text, b.line) AS e

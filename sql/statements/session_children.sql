@@ -12,7 +12,7 @@ WITH parent AS (
     SELECT e.line, e.branch, e.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e
 )
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
-       CASE WHEN e.size <= $6::int4 THEN e.content END AS content, NULL::int8 AS extra
+       CASE WHEN e.size <= $6::int4 THEN e.content END AS content, NULL::int8 AS extra, e.appended_at
   FROM (SELECT k.* FROM (
             (SELECT e.* FROM parent p
               CROSS JOIN LATERAL (

@@ -31,11 +31,11 @@ WITH ends AS (
 )
 SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS line, NULL AS entry_id,
        NULL AS parent_id, -1 AS depth, NULL AS type, NULL AS role, NULL AS missing_parent_id, 0 AS size,
-       NULL::json AS label, NULL::json AS content, 3::int8 AS extra
+       NULL::json AS label, NULL::json AS content, 3::int8 AS extra, NULL::timestamptz AS appended_at
   FROM ends
 UNION ALL
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
-       CASE WHEN e.size <= $6::int4 THEN e.content END, e.side
+       CASE WHEN e.size <= $6::int4 THEN e.content END, e.side, e.appended_at
   FROM (SELECT s.side, e.*
           FROM sides s
          CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, s.branch, s.low, s.high) AS e) AS e

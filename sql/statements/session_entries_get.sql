@@ -3,7 +3,7 @@
 -- $2 text    session
 -- $3 text[]  entry ids
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label, e.content,
-       NULL::int8 AS extra
+       NULL::int8 AS extra, e.appended_at
   FROM unnest($3::text[]) AS g(entry_id)
  CROSS JOIN LATERAL cardbox.find_entry($1::text, $2::text, g.entry_id) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r

@@ -5,7 +5,7 @@
 -- $4 int8  maximum number of entries
 -- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, t.label,
-       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra
+       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra, e.appended_at
   FROM (SELECT DISTINCT ON (x.target) x.target, x.label FROM cardbox.session_lines x
          WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.type = 'label'
            AND x.target IS NOT NULL AND ($3::text IS NULL OR x.target < $3::text)

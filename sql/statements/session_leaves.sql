@@ -5,7 +5,7 @@
 -- $4 int8  maximum number of leaves
 -- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
-       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra
+       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra, e.appended_at
   FROM cardbox.sessions s
  CROSS JOIN LATERAL cardbox.list_leaves($1::text, $2::text, $3::int8, $4::int8) AS l(line)
  CROSS JOIN LATERAL cardbox.find_line($1::text, $2::text, l.line) AS e

@@ -30,11 +30,11 @@ WITH leaf AS (
 )
 SELECT -1::int8 AS line, g.entry_id, NULL::text AS parent_id, g.depth, NULL::text AS type, NULL::text AS role,
        NULL::text AS missing_parent_id, NULL::int4 AS size, NULL::json AS label, g.header AS content,
-       NULL::int8 AS extra, NULL::text AS target
+       NULL::int8 AS extra, NULL::timestamptz AS appended_at, NULL::text AS target
   FROM leaf g
 UNION ALL
 SELECT e.line, e.entry_id, coalesce(e.above, r.parent_id), e.depth, e.type, e.role, e.missing_parent_id,
        e.size, r.label, CASE WHEN e.total <= $6::int8 THEN e.content END,
-       (e.id_is_made::int + 2 * e.target_is_made::int)::int8, e.target
+       (e.id_is_made::int + 2 * e.target_is_made::int)::int8, e.appended_at, e.target
   FROM path e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r

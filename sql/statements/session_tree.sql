@@ -5,7 +5,7 @@
 -- $4 int8  maximum number of entries
 -- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
-       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra
+       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra, e.appended_at
   FROM (SELECT * FROM cardbox.session_lines e
          WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line > $3::int8
            AND e.entry_id IS NOT NULL

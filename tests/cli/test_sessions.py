@@ -144,6 +144,7 @@ def test_tree():
     assert len(whole) == 26 and whole[1].startswith("o 5e550001  setting")
     found = objects("tree", "s-1")
     assert len(found) == 25 and found[1]["parent_id"] == found[0]["entry_id"] and "entry" not in found[0]
+    assert found[0]["appended_at"].startswith("20")
 
 
 def test_tree_of_many_pages():

@@ -4,6 +4,7 @@ concurrent writers; what is refused, with the reason."""
 
 import base64
 import concurrent.futures
+import datetime
 import json
 import os
 import random
@@ -452,6 +453,30 @@ def test_labels():
     assert [(node["entry_id"], node["label"]) for node in labelled] == [("m", "good")], labelled
     assert get(url("labels", "entries", "m"))["label"] == "good"
     assert get(url("labels"))["name"] == "a name"
+
+
+def test_appended_at():
+    """All reads of entries have the time of storing. A fork has the times of its source."""
+    make("times", dialect="pi")
+    begin = datetime.datetime.now(datetime.timezone.utc)
+    append("times", {"id": "m", "parentId": None, "type": "custom", "timestamp": "2001-01-01T00:00:00Z"})
+    append("times", {"id": "n", "type": "custom"}, {"id": "l", "type": "label", "targetId": "m", "label": "good"},
+           {"id": "o", "parentId": "m", "type": "custom"})
+    reads = {"tree": "entries", "leaves": "entries", "branch-points": "entries", "labels": "entries", "path": "path",
+             "diff?a=n&b=o": "a", "entries/m/children": "entries"}
+    times = {}
+    for part, member in reads.items():
+        for node in get(url("times") + "/" + part)[member]:
+            assert times.setdefault(node["entry_id"], node["appended_at"]) == node["appended_at"], part
+    assert set(times) == set("mnlo") and get(url("times", "entries", "m"))["appended_at"] == times["m"]
+    moments = [datetime.datetime.fromisoformat(times[name].replace("Z", "+00:00")) for name in "mnlo"]
+    assert begin - datetime.timedelta(seconds=1) <= moments[0] < moments[1] == moments[2] == moments[3], times
+    ask("POST", url("times", "fork"), {"session_id": "times-fork"})
+    assert {node["entry_id"]: node["appended_at"] for node in get(url("times-fork", "path"))["path"]} == \
+        {name: times[name] for name in "mnl"}
+    psql(dsn(), "UPDATE cardbox.session_lines SET appended_at = NULL WHERE session_id = 'times' AND entry_id = 'm'")
+    assert get(url("times", "entries", "m"))["appended_at"] is None
+    assert get(url("times", "tree"))["entries"][0]["appended_at"] is None
 
 
 def test_name_of_a_fork():

@@ -509,6 +509,7 @@ static void test_scan(void **state)
         if (entry != NULL) {
             assert_int_equal(entry->depth, seen++);
             assert_non_null(entry->json);
+            assert_int_equal(strlen(entry->appended_at) >= strlen("2025-01-02T03:04:05Z"), 1);
         }
     } while (entry != NULL);
     assert_int_equal(seen, 450);

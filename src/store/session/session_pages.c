@@ -144,6 +144,10 @@ static void open_node(buf *out, const session_node_row *row)
     buf_member_text(out, "role", row->role);
     buf_member(out, "label", row->label);
     buf_member_int(out, "size", row->size);
+    if (row->has_time)
+        isotime_member(out, "appended_at", row->appended_micros);
+    else
+        buf_member(out, "appended_at", (slice){NULL, 0});
     if (row->missing.ptr != NULL)
         buf_member_text(out, "missing_parent", row->missing);
     if (row->text.ptr != NULL)

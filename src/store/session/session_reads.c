@@ -223,6 +223,8 @@ static void entries_add(cardbox_entries *entries, int row, entries_extra extra)
         .json = from.text.ptr,
         .children = extra == EXTRA_CHILDREN ? from.extra : 0,
         .side = extra == EXTRA_SIDE ? (int)from.extra : 0,
+        .appended_at =
+            from.has_time ? isotime_text(&entries->all.memory, from.appended_micros) : NULL,
     };
 }
 

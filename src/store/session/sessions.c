@@ -76,6 +76,7 @@ enum {
     NODE_LABEL,
     NODE_TEXT,
     NODE_EXTRA,
+    NODE_APPENDED,
     NODE_TARGET /* only in session_path */
 };
 
@@ -95,6 +96,8 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
         .label = rows_text(rows, row, NODE_LABEL),
         .text = rows_text(rows, row, NODE_TEXT),
         .extra = rows_int8(rows, row, NODE_EXTRA),
+        .has_time = !rows_null(rows, row, NODE_APPENDED),
+        .appended_micros = rows_micros(rows, row, NODE_APPENDED),
     };
 }
 

@@ -67,12 +67,14 @@ typedef struct session_node_row {
     slice label;   /* a JSON string, the current label; {NULL, 0}: none */
     slice text;    /* the entry's JSON; {NULL, 0}: not requested, or longer than requested */
     int64_t extra; /* a number whose meaning depends on the statement */
+    bool has_time; /* false: the entry was stored by a release that kept no time */
+    int64_t appended_micros; /* when the entry was stored, in microseconds since 1970 */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
 
 /* Appends an entry as a JSON object: entry_id, parent_id, line, depth, type, role, label, size,
- * [missing_parent,] and, if there is a text, "entry": the text. */
+ * appended_at, [missing_parent,] and, if there is a text, "entry": the text. */
 void session_node_json(buf *out, const session_node_row *row);
 
 /* STATEMENT_session_entries_get: the entries of the ids that exist, in any order, with their text.
