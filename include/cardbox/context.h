@@ -151,11 +151,13 @@ CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 
 /**
  * Returns the system texts of a context in CARDBOX_FORMAT_ANTHROPIC or CARDBOX_FORMAT_MESSAGES, in
- * which they are no messages.
+ * which they are no messages, or the instructions in CARDBOX_FORMAT_RESPONSES.
  *
  * @param context  a context
- * @return a JSON array of text blocks, borrowed until cardbox_context_free; NULL: the context has
- * no system text, or its format is another one
+ * @return a JSON array of text blocks, borrowed until cardbox_context_free; in
+ * CARDBOX_FORMAT_ANTHROPIC a JSON string if the session's settings have this string and there is no
+ * other system text; in CARDBOX_FORMAT_RESPONSES a JSON string; NULL: the context has no such text,
+ * or its format is another one
  *
  * Thread safety: any thread, but only one thread at a time may use a context.
  */

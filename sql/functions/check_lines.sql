@@ -26,7 +26,7 @@ BEGIN
                                       'thinking_level_change', 'model_change', 'compaction', 'branch_summary',
                                       'custom', 'custom_message', 'label', 'session_info', 'settings', 'other')
                      AND coalesce(roles[i] IN ('user', 'assistant', 'tool', 'system'), true)
-                     AND coalesce(sets[i] IN ('model', 'thinking'), true)
+                     AND coalesce(sets[i] IN ('model', 'thinking', 'settings'), true)
                      AND json_typeof(contents[i]) = 'object' END;
         EXIT WHEN fine IS NOT TRUE;
     END LOOP;

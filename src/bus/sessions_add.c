@@ -25,6 +25,9 @@ static void read_members(session_add *add, input_reader *in)
     add->messages.list = input_value(in, "messages");
     add->messages.model = input_json(in, "model");
     add->messages.usage = input_json(in, "usage");
+    add->messages.system = input_json(in, "system");
+    add->messages.tools = input_json(in, "tools");
+    add->messages.parameters = input_json(in, "parameters");
     add->messages.parent = input_id(in, "parent_id", SESSION_ID_MAX);
     add->batch.expected_version = input_integer(in, "expected_version", 0);
     add->batch.key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
@@ -49,7 +52,7 @@ BUS_READS(session_add)
         in->status = of_message(status, bad, in->err);
     }
     in->call->again = session_append_is_repeatable(&add->batch);
-    in->call->step.statement = session_append_statement(&add->batch);
+    in->call->step.statement = session_add_statement(add);
 }
 
 static void bus_session_add_drop(void *plan)
@@ -60,8 +63,7 @@ static void bus_session_add_drop(void *plan)
 
 BUS_BUILDS(session_add)
 {
-    const session_add *add = call->plan;
-    session_append_params(p, &add->batch);
+    session_add_params(p, call->plan);
 }
 
 static void build_read(params *p, const bus_call *call)

@@ -250,6 +250,8 @@ def all_cases(t, n):
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]]), LINES
     yield "session_append_new", append(s, lots, ["e-1", *lots[:-1]]) + ", 'plain', NULL, false", LINES
     yield "session_append_new", append(f"{T}, 'no such'", lots, [None, *lots[:-1]]) + ", 'plain', NULL, true", LINES
+    yield "session_add", append(s, ["new"], [None], refs=[-1], kind="message") + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
+    yield "session_add", append(s, ["new"], ["e-7"], refs=[0], kind="message") + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
     yield "ability_save", f"{T}, 'm:new', 'x', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200", 1
     yield "session_append", append(s, lots, spread, refs=apart), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]], kind="label", target="e-7"), LINES

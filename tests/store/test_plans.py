@@ -135,6 +135,11 @@ EXAMPLES = {
         "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}'",
         f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}'"],
+    "session_add": [
+        f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{{parent},x}}', '{{{ref},1}}', '{{message,message}}', "
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', "
+        "'settings', 'openai', '\"be kind\"', '[]', NULL, true, true"
+        for session, parent, ref in ((SESSION, "NULL", -1), (SESSION, "e-1000", 0), (f"{TENANT}, 'no such'", "NULL", -1))],
     "session_append_new": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
         "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', 'plain', NULL, true"
@@ -216,6 +221,7 @@ SORTS = {
     "projects_list": "a page",
     "search_find": "rows that the GIN index returns",
     "search_take": "what is taken",
+    "session_add": "what is given, and the branches of one path",
     "session_append": "what is given",
     "session_append_new": "what is given",
     "session_branch_points": "a page",

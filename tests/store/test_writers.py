@@ -69,7 +69,7 @@ def test_writers_are_made_as_they_must_be():
     assert not psql(database(), FLAWED), psql(database(), FLAWED)
     assert {name for name, _, _ in writers(database())} >= {
         "append_to_boxes", "create_box", "save_box", "fork_box", "seal_box", "delete_box", "import_box", "set_boxes_created", "write_cards", "delete_card",
-        "create_session", "append_entries", "append_or_create", "import_lines", "link_late_parents", "move_session_head", "fork_session",
+        "create_session", "append_entries", "append_or_create", "add_messages", "import_lines", "link_late_parents", "move_session_head", "fork_session",
         "restore_session", "claim_tasks", "renew_tasks", "write_task", "write_task_chunk", "save_ledger"}
 
 

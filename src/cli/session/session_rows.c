@@ -33,12 +33,13 @@ static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_lin
 {
     json_t *children = entry->children > 0 ? json_integer(entry->children) : NULL;
 
-    buf_json_open_take(
-        out, json_pack("{s:s, s:s?, s:I, s:i, s:s?, s:s?, s:s?, s:I, s:s?, s:s*, s:o*}", "entry_id",
-                       entry->entry_id, "parent_id", entry->parent_id, "line",
-                       (json_int_t)entry->line, "depth", entry->depth, "type", entry->type, "role",
-                       entry->role, "label", entry->label, "size", (json_int_t)entry->size,
-                       "appended_at", entry->appended_at, "missing_parent", entry->missing_parent, "children", children));
+    buf_json_open_take(out,
+                       json_pack("{s:s, s:s?, s:I, s:i, s:s?, s:s?, s:s?, s:I, s:s?, s:s*, s:o*}",
+                                 "entry_id", entry->entry_id, "parent_id", entry->parent_id, "line",
+                                 (json_int_t)entry->line, "depth", entry->depth, "type",
+                                 entry->type, "role", entry->role, "label", entry->label, "size",
+                                 (json_int_t)entry->size, "appended_at", entry->appended_at,
+                                 "missing_parent", entry->missing_parent, "children", children));
     if (with_line && entry->json != NULL)
         buf_member(out, "entry", slice_of(entry->json));
     buf_char(out, '}');

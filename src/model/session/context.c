@@ -6,6 +6,7 @@
  */
 #include "model/session/context.h"
 #include "model/session/format.h"
+#include "model/session/message_api.h"
 
 static bool init_context(context *out, size_t count, cardbox_format format, arena *memory)
 {
@@ -34,6 +35,20 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
+/* An entry of the type settings has all settings of requests. */
+static void set_request(context_settings *settings, const session_entry *entry)
+{
+    static const char *const NAMES[] = {"system", "tools", "parameters"};
+    scan_value found[3];
+
+    session_pick(entry->value, NAMES, found, 3);
+    settings->system = found[0];
+    settings->tools = found[1];
+    settings->parameters = found[2];
+    settings->format = entry->format;
+    settings->entry_id = entry->id;
+}
+
 /* Stores the settings that an entry changes. The caller passes the entries in the order of the
  * path, so the last change of a setting wins. */
 static void apply_settings(context_settings *settings, const session_entry *entry)
@@ -42,11 +57,55 @@ static void apply_settings(context_settings *settings, const session_entry *entr
 
     if (session_entry_sets(entry) == NULL)
         return;
-    if (entry->kind == SESSION_THINKING_LEVEL_CHANGE)
+    if (entry->kind == SESSION_PLAIN_SETTINGS)
+        set_request(settings, entry);
+    else if (entry->kind == SESSION_THINKING_LEVEL_CHANGE)
         settings->thinking_level = entry->content;
     else
         set_model(settings, entry->fields[SESSION_FIELD_PROVIDER],
                   is_change ? entry->content : entry->fields[SESSION_FIELD_MODEL]);
+}
+
+/* Adds a block of a system text. Only Anthropic's API knows other members than the text. */
+static void add_system_block(context *ctx, context_message *message, scan_value block)
+{
+    static const char *const KNOWN[] = {"type", "text", NULL};
+    api_reading r = {.ctx = ctx};
+    scan_value text = scan_find(block, "text");
+
+    if (text.kind != SCAN_STRING) {
+        api_add_unknown(&r, message, block);
+        return;
+    }
+    api_add_text(&r, message, text, block.text);
+    if (ctx->format != CARDBOX_FORMAT_ANTHROPIC)
+        api_add_members(&r, message, block, KNOWN);
+}
+
+/* Makes a system message of the system text of the settings. */
+static void add_instructions(context *ctx, const session_entry *const *path, size_t count)
+{
+    const scan_value system = ctx->settings.system;
+    scan_walk walk = scan_enter(system);
+    api_reading r = {.ctx = ctx};
+    scan_value block;
+    size_t i = count;
+
+    if ((system.kind != SCAN_STRING && system.kind != SCAN_ARRAY) ||
+        ctx->format == CARDBOX_FORMAT_ENTRIES)
+        return;
+    while (i > 0 && path[i - 1]->kind != SESSION_PLAIN_SETTINGS)
+        i--;
+    context_message *message =
+        context_add(ctx, CONTEXT_SYSTEM, CONTEXT_OF_API, path[i - 1]->id, path[i - 1]->text);
+    if (message == NULL)
+        return;
+    api_add_text(&r, message, system, (slice){"", 0});
+    while (system.kind == SCAN_ARRAY && scan_element(&walk, &block))
+        add_system_block(ctx, message, block);
+    ctx->instructions = message;
+    if (ctx->format == CARDBOX_FORMAT_RESPONSES)
+        ctx->list = (context_list){NULL, NULL, 0};
 }
 
 /* --- which entries --- */
@@ -87,6 +146,7 @@ bool context_of_path(context *out, const session_header *header, const session_e
         if (path[i]->kind == SESSION_COMPACTION)
             compaction = i;
     }
+    add_instructions(out, path, count);
     if (compaction < count) {
         context_add_entry(out, path[compaction]);
         add_range(out, path, first_kept(path, compaction), compaction);
@@ -202,6 +262,8 @@ bool context_has_last_answer(const context *ctx)
 {
     const context_message *first = ctx->list.first;
 
+    while (first != NULL && first->role == CONTEXT_SYSTEM)
+        first = first->next;
     if (ctx->has_orphans || first == NULL)
         return false;
     return ctx->last_answer == NULL ? has_user(ctx) : ctx->last_answer != first;

@@ -67,7 +67,9 @@ typedef struct context_output {
     buf sources; /* for each message an array of the ids of the entries or cards that it was made
                     from, with commas between the arrays */
     buf system_sources; /* the ids of the entries or cards of `system`, with commas between them */
-    buf system; /* the system text as a JSON array; empty: no text, or `messages` contains it */
+    buf system; /* the system text as a JSON array, or as the settings have it; in the format
+                   responses the instructions, a JSON string; empty: no text, or `messages` has it
+                 */
     /* One digest for each message. The digest of a message covers the system text, all earlier
      * messages, and the message itself. */
     context_digest *digests;
@@ -110,6 +112,11 @@ void context_digest_text(char out[33], const context_digest *digest);
 /* Returns the number of messages of a written context, without those that the format left out, and
  * without a first message that the format inserted. */
 size_t context_count(const context *ctx);
+
+/* Appends the members "tools" and "parameters", if a path has these settings. Tools in the shape of
+ * another API are converted, and the report names what is left out, so the report is appended
+ * after. */
+void context_put_settings(buf *out, context *ctx);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,
  * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]},

@@ -463,6 +463,8 @@ const char *session_entry_sets(const session_entry *entry)
 {
     scan_kind provider = entry->fields[SESSION_FIELD_PROVIDER].kind, model = SCAN_NONE;
 
+    if (entry->kind == SESSION_PLAIN_SETTINGS)
+        return "settings";
     if (entry->kind == SESSION_THINKING_LEVEL_CHANGE && entry->content.kind == SCAN_STRING)
         return "thinking";
     if (entry->kind == SESSION_MODEL_CHANGE)

@@ -110,8 +110,8 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
  * false if the JSON is no object. */
 bool session_line_from_store(session_line *out, slice text);
 
-/* Returns the setting that an entry changes: "model" or "thinking"; NULL: the entry changes none.
- */
+/* Returns what an entry changes: "model", "thinking", or "settings" (those of requests); NULL:
+ * nothing. */
 const char *session_entry_sets(const session_entry *entry);
 
 /* The header of a file. Headers of version 1 may contain provider, model and thinking level. */

@@ -240,6 +240,14 @@ void context_leave_out(context_writer *w, const context_message *message, const 
         context_add_repair(w->ctx, CONTEXT_LEFT_OUT, message, what);
 }
 
+static void put_json(const context_writer *w, buf *out, slice json)
+{
+    if (w->repairs_text && scan_may_have_half(json))
+        context_put_without_halves(out, json);
+    else
+        buf_slice(out, json);
+}
+
 static void put_system(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->system;
@@ -251,7 +259,11 @@ static void put_system(context_writer *w, const context_message *message)
         if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
-        context_put_text(w, out, part->text);
+        if (message == w->ctx->instructions && part->block.len > 0 &&
+            w->ctx->format == CARDBOX_FORMAT_ANTHROPIC)
+            put_json(w, out, part->block);
+        else
+            context_put_text(w, out, part->text);
         is_written = true;
     }
     if (is_written)
@@ -260,9 +272,56 @@ static void put_system(context_writer *w, const context_message *message)
         context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
 }
 
+/* Returns true if the system text of the settings is the only one, and the API accepts all of it,
+ * so that it is written as it is stored. */
+static bool has_only_instructions(const context_writer *w)
+{
+    const context_message *only = w->ctx->instructions;
+
+    if (only == NULL || w->ctx->format != CARDBOX_FORMAT_ANTHROPIC || only->parts == NULL)
+        return false;
+    for (const context_part *part = only->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
+            return false;
+    }
+    for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
+        if (at->role == CONTEXT_SYSTEM && at != only)
+            return false;
+    }
+    return true;
+}
+
+void context_write_instructions(context_writer *w)
+{
+    const context_message *message = w->ctx->instructions;
+    buf *out = &w->out->system;
+
+    if (message == NULL)
+        return;
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind != CONTEXT_TEXT)
+            context_leave_out(w, message, part);
+        if (part->kind != CONTEXT_TEXT || context_is_empty(w, part))
+            continue;
+        buf_text(out, out->len == 0 ? "\"" : "\\n\\n");
+        context_put_inside(w, out, part->text);
+    }
+    if (out->len > 0) {
+        buf_char(out, '"');
+        put_ids(&w->out->system_sources, message->sources);
+    }
+    chain(&w->prefix, buf_as_slice(out));
+}
+
 void context_write_system(context_writer *w)
 {
     w->is_system_apart = true;
+    if (has_only_instructions(w)) {
+        put_json(w, &w->out->system, w->ctx->settings.system.text);
+        put_ids(&w->out->system_sources, w->ctx->instructions->sources);
+        chain(&w->prefix, buf_as_slice(&w->out->system));
+        return;
+    }
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_SYSTEM)
             put_system(w, at);

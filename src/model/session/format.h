@@ -81,6 +81,10 @@ void context_end_message(context_writer *w);
  * messages that are written later. */
 void context_write_system(context_writer *w);
 
+/* Writes the system text of the settings to out->system as one JSON string, and includes it in the
+ * digests. */
+void context_write_instructions(context_writer *w);
+
 /* Appends a text as the inside of a JSON string. If text.is_raw, the text is escaped. Otherwise, if
  * w->repairs_text, unpaired surrogates are replaced. */
 void context_put_inside(context_writer *w, buf *out, context_text text);

@@ -180,6 +180,7 @@ static void put_message(context_writer *w, const context_message *message)
 
 void context_write_responses(context_writer *w)
 {
+    context_write_instructions(w);
     for (context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         context_mark(w, at);
         if (context_is_as_stored(w->ctx, at))

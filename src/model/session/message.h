@@ -165,6 +165,10 @@ typedef struct context_open_call {
  * SCAN_NONE: the setting is unknown. */
 typedef struct context_settings {
     scan_value provider, model, thinking_level;
+    /* those of requests, of the last entry of the type settings */
+    scan_value system, tools, parameters;
+    int format;     /* a cardbox_format, in which they were given; negative: unknown */
+    slice entry_id; /* id of this entry */
 } context_settings;
 
 typedef struct context {
@@ -182,9 +186,11 @@ typedef struct context {
     bool is_over;      /* true: `made` exceeds `most`, and memory->failed is true too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
-    context_source *tools, *last_tools; /* the cards with lists of tools, which are no messages */
-    cardbox_format format;              /* the format in which the context will be written */
-    context_open_call *open;            /* see context_open_call; set by context_pair */
+    context_source *tools, *last_tools;  /* the cards with lists of tools, which are no messages */
+    const context_message *instructions; /* the system text of the settings, first in the list, but
+                                            not in the format responses; NULL: none */
+    cardbox_format format;               /* the format in which the context will be written */
+    context_open_call *open;             /* see context_open_call; set by context_pair */
     const context_message *last_answer; /* first message of the last answer; NULL: there is none, or
                                            a message of a user follows it. Set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */

@@ -12,6 +12,9 @@ enum {
     F_MESSAGES,
     F_MODEL,
     F_USAGE,
+    F_SYSTEM,
+    F_TOOLS,
+    F_PARAMETERS,
     F_PARENT,
     F_EXPECTED,
     F_CREATE,
@@ -26,6 +29,9 @@ static const field ADD[ADD_FIELDS] = {
     [F_MESSAGES] = {"messages", FIELD_ANY, .required = true},
     [F_MODEL] = {"model", FIELD_TEXT, .most = 512},
     [F_USAGE] = {.name = "usage", .kind = FIELD_OBJECT},
+    [F_SYSTEM] = {.name = "system", .kind = FIELD_ANY},
+    [F_TOOLS] = {.name = "tools", .kind = FIELD_ARRAY},
+    [F_PARAMETERS] = {.name = "parameters", .kind = FIELD_OBJECT},
     [F_PARENT] = {"parent_id", FIELD_ID, .most = SESSION_ID_MAX},
     [F_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
     [F_CREATE] = {.name = "create", .kind = FIELD_BOOL},
@@ -47,6 +53,32 @@ static bool check_list(request *r, scan_value list)
                            CARDBOX_ENTRIES_PER_APPEND_MAX);
 }
 
+/* The elements of tools are objects, and so are those of system if it is no text. */
+static bool check_settings(request *r, const field_value *body)
+{
+    const struct {
+        const char *name;
+        scan_value value;
+        bool may_be_text;
+    } lists[] = {{"system", body[F_SYSTEM].json, true}, {"tools", body[F_TOOLS].json, false}};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        scan_value element, value = lists[i].value;
+        scan_walk walk = scan_enter(value);
+        bool ok = value.kind == SCAN_NONE || value.kind == SCAN_NULL || value.kind == SCAN_ARRAY ||
+                  (lists[i].may_be_text && value.kind == SCAN_STRING);
+
+        while (ok && value.kind == SCAN_ARRAY && scan_element(&walk, &element))
+            ok = element.kind == SCAN_OBJECT;
+        if (!ok)
+            return handler_refuse(r, "body", lists[i].name, "value_error",
+                                  lists[i].may_be_text
+                                      ? "Input should be a string or a list of objects"
+                                      : "Input should be a list of objects");
+    }
+    return true;
+}
+
 /* Adds the messages to the plan. False: the request was answered with an error. */
 static bool add_messages(request *r, session_add *add)
 {
@@ -65,12 +97,20 @@ static bool add_messages(request *r, session_add *add)
     return handler_end_validation(r, &s);
 }
 
+static slice json_of(const field_value *value)
+{
+    return value->given ? value->json.text : (slice){NULL, 0};
+}
+
 static void set_messages(session_messages *out, const field_value *body)
 {
     out->format = API_FORMAT_NUMBERS[body[F_FORMAT].number];
     out->list = body[F_MESSAGES].json;
-    out->model = body[F_MODEL].given ? body[F_MODEL].json.text : (slice){NULL, 0};
-    out->usage = body[F_USAGE].given ? body[F_USAGE].json.text : (slice){NULL, 0};
+    out->model = json_of(&body[F_MODEL]);
+    out->usage = json_of(&body[F_USAGE]);
+    out->system = json_of(&body[F_SYSTEM]);
+    out->tools = json_of(&body[F_TOOLS]);
+    out->parameters = json_of(&body[F_PARAMETERS]);
     out->parent = body[F_PARENT].given ? body[F_PARENT].text : (slice){NULL, 0};
 }
 
@@ -81,7 +121,7 @@ void handle_session_add(request *r)
     field_value *body = handler_read_change(r, ADD, ADD_FIELDS, false);
     if (body == NULL || !handler_id(r, &session, 1, "session") ||
         !handler_read_expected(r, &expected, &body[F_EXPECTED]) ||
-        !check_list(r, body[F_MESSAGES].json))
+        !check_list(r, body[F_MESSAGES].json) || !check_settings(r, body))
         return;
     session_add *add = handler_ability_plan(r, "session:add");
     if (add == NULL)
@@ -100,7 +140,7 @@ void handle_session_add(request *r)
     if (!add_messages(r, add))
         return;
     bus_call *call = r->plan;
-    call->step.statement = session_append_statement(&add->batch);
+    call->step.statement = session_add_statement(add);
     r->ticket.replayable = session_append_is_repeatable(&add->batch);
     r->ticket.has_new_ids = add->batch.key.ptr == NULL;
     handler_run_ability(r);

@@ -55,7 +55,9 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
     buf_member_text(out, "format", slice_of(CONTEXT_FORMATS[request->format]));
     buf_member_text(out, "repair", request->repair ? SLICE("on") : SLICE("off"));
     if (written->system.len > 0)
-        buf_member(out, "system", buf_as_slice(&written->system));
+        buf_member(out, request->format == CARDBOX_FORMAT_RESPONSES ? "instructions" : "system",
+                   buf_as_slice(&written->system));
+    context_put_settings(out, ctx);
     if (!arena_count(ctx->memory, written->messages.len + written->sources.len))
         return context_failure(ctx, err);
     buf_member(out, "messages", buf_as_slice(&written->messages));
@@ -117,6 +119,7 @@ cardbox_status context_result_new(cardbox_context **out, context *ctx,
     *head = BUF_INIT(0);
     status = context_write_checked(&made->output, ctx, request, err);
     buf_member_text(&made->report, "format", slice_of(CONTEXT_FORMATS[request->format]));
+    context_put_settings(&made->report, ctx);
     context_report(&made->report, ctx);
     context_put_next(&made->report, ctx);
     buf_char(&made->report, '}');

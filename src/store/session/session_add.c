@@ -112,7 +112,7 @@ static cardbox_status add_message(session_add *add, scan_value message, bool is_
     take_apart(&parts, add, message, is_answer);
     buf_char(&entry, '{');
     put_id(&entry, add, add->batch.count);
-    if (add->batch.count == 0 && given->parent.ptr != NULL)
+    if (add->batch.count == 0 && given->parent.ptr != NULL && add->settings_id[0] == '\0')
         buf_member_text(&entry, "parentId", given->parent);
     buf_member(&entry, "type", SLICE("\"message\""));
     buf_member_text(&entry, "format", slice_of(CONTEXT_FORMATS[given->format]));
@@ -140,6 +140,74 @@ void session_add_creates(session_add *add)
     add->create.may_exist = true;
     session_batch_create(&add->batch, &add->create);
 }
+
+/* --- settings --- */
+
+static bool has_settings(const session_messages *given)
+{
+    return given->system.ptr != NULL || given->tools.ptr != NULL || given->parameters.ptr != NULL;
+}
+
+/* Makes the id of the entry with the settings. The statement adds the parent to the first message,
+ * because only the database knows whether the settings come before it. */
+static cardbox_status prepare_settings(session_add *add, cardbox_error *err)
+{
+    session_messages *given = &add->messages;
+    slice *const settings[] = {&given->system, &given->tools, &given->parameters};
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (!session_one_line(settings[i], &add->batch.memory))
+            return error_nomem(err);
+        bytes += settings[i]->len;
+    }
+    if (bytes > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "system, tools and parameters have %zu bytes, the limit is %u", bytes,
+                         CARDBOX_CONTENT_MAX);
+    char *key = add->batch.key.ptr != NULL ? arena_copy(&add->batch.memory, add->batch.key) : NULL;
+    if (add->batch.memory.failed)
+        return error_nomem(err);
+    if (key != NULL)
+        cardbox_uuid7_from_key(add->settings_id, key, "settings");
+    else
+        cardbox_uuid7(add->settings_id);
+    return CARDBOX_OK;
+}
+
+static void set_parent(session_add *add)
+{
+    if (add->settings_id[0] != '\0' && add->messages.parent.ptr != NULL)
+        session_batch_set_parent(&add->batch, add->messages.parent);
+}
+
+statement_id session_add_statement(const session_add *add)
+{
+    return add->settings_id[0] != '\0' ? STATEMENT_session_add
+                                       : session_append_statement(&add->batch);
+}
+
+void session_add_params(params *p, const session_add *add)
+{
+    const session_messages *given = &add->messages;
+    session_batch batch = add->batch;
+
+    if (add->settings_id[0] == '\0') {
+        session_append_params(p, &add->batch);
+        return;
+    }
+    batch.create = NULL; /* session_add.sql has parameters of its own for that */
+    session_append_params(p, &batch);
+    params_cstr(p, add->settings_id);
+    params_cstr(p, CONTEXT_FORMATS[given->format]);
+    params_text_or_null(p, given->system);
+    params_text_or_null(p, given->tools);
+    params_text_or_null(p, given->parameters);
+    params_bool(p, add->batch.create != NULL);
+    params_bool(p, add->create.restore);
+}
+
+/* --- messages --- */
 
 /* Returns the number of the last message of the assistant; SIZE_MAX: there is none. */
 static size_t last_answer(const session_messages *given)
@@ -170,13 +238,20 @@ cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error
     if (has_answer && answer == SIZE_MAX)
         return error_set(err, CARDBOX_INVALID,
                          "model and usage belong to a message of the assistant, and there is none");
+    if (has_settings(given))
+        status = prepare_settings(add, err);
+    if (status != CARDBOX_OK)
+        return status;
+    bool is_list = given->list.kind == SCAN_ARRAY;
     *bad = 0;
-    if (given->list.kind == SCAN_OBJECT)
-        return add_message(add, given->list, answer == 0, err);
-    for (; status == CARDBOX_OK && scan_element(&walk, &message); i++) {
+    if (!is_list)
+        status = add_message(add, given->list, answer == 0, err);
+    for (; status == CARDBOX_OK && is_list && scan_element(&walk, &message); i++) {
         *bad = i;
         status = add_message(add, message, i == answer, err);
     }
+    if (status == CARDBOX_OK)
+        set_parent(add);
     return status;
 }
 

@@ -16,19 +16,18 @@
 
 /* --- a client's JSON as one line --- */
 
-/* Replaces JSON that contains line breaks by a compact copy. Malformed JSON stays unchanged. */
-static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *err)
+bool session_one_line(slice *json, arena *memory)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     if (json->len == 0 ||
         (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
-        return CARDBOX_OK;
+        return true;
     if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
-        return CARDBOX_OK;
+        return true;
     scan_compact(&text, *json);
     *json = arena_keep(memory, &text);
-    return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
+    return json->ptr != NULL;
 }
 
 static cardbox_status read_line(session_line *out, slice json, const char *what, cardbox_error *err)
@@ -50,7 +49,7 @@ static cardbox_status read_line(session_line *out, slice json, const char *what,
 static cardbox_status check_header(slice *header, arena *memory, cardbox_error *err)
 {
     session_line line;
-    cardbox_status status = make_one_line(header, memory, err);
+    cardbox_status status = session_one_line(header, memory) ? CARDBOX_OK : error_nomem(err);
 
     if (status == CARDBOX_OK)
         status = read_line(&line, *header, "header", err);
@@ -355,7 +354,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, bool is_ro
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
                          CARDBOX_ENTRIES_PER_APPEND_MAX);
-    cardbox_status status = make_one_line(&json, &batch->memory, err);
+    cardbox_status status = session_one_line(&json, &batch->memory) ? CARDBOX_OK : error_nomem(err);
     if (status == CARDBOX_OK)
         status = read_line(&line, json, "entry", err);
     if (status != CARDBOX_OK)

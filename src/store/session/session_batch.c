@@ -117,6 +117,12 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
     return batch->memory.failed ? NULL : line;
 }
 
+void session_batch_set_parent(session_batch *batch, slice parent)
+{
+    batch->lines[0].parent = parent;
+    batch->lines[0].ref = REF_LOOKED_UP;
+}
+
 /* --- lines of a file --- */
 
 /* If only a line feed follows the JSON, `after` stays {NULL, 0}. */

@@ -94,6 +94,10 @@ typedef struct session_batch {
     arena memory;
 } session_batch;
 
+/* Replaces JSON that contains line breaks by a compact copy. Malformed JSON stays unchanged. False:
+ * out of memory. */
+bool session_one_line(slice *json, arena *memory);
+
 /* Makes an empty batch. The caller frees it, also on failure. False: out of memory. */
 bool session_batch_init(session_batch *out, slice tenant, slice session);
 void session_batch_free(session_batch *batch);
@@ -114,6 +118,9 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, bool is_root,
                                     cardbox_error *err);
+
+/* Makes the entry with this id the parent of the first entry, whose JSON has no parentId. */
+void session_batch_set_parent(session_batch *batch, slice parent);
 
 /* Adds a line of a file. `entry` is NULL if the line is not an entry. The slices must stay valid
  * until the parameters are built. Returns NULL if memory ran out. */
