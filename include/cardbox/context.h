@@ -151,13 +151,13 @@ CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 
 /**
  * Returns the system texts of a context in CARDBOX_FORMAT_ANTHROPIC or CARDBOX_FORMAT_MESSAGES, in
- * which they are no messages, or the instructions in CARDBOX_FORMAT_RESPONSES.
+ * which they are no messages. In CARDBOX_FORMAT_RESPONSES, returns the instructions, a JSON string.
+ * In CARDBOX_FORMAT_ANTHROPIC, the only system text may be a JSON string too, if the session's
+ * settings have it as a string.
  *
  * @param context  a context
- * @return a JSON array of text blocks, borrowed until cardbox_context_free; in
- * CARDBOX_FORMAT_ANTHROPIC a JSON string if the session's settings have this string and there is no
- * other system text; in CARDBOX_FORMAT_RESPONSES a JSON string; NULL: the context has no such text,
- * or its format is another one
+ * @return a JSON array of text blocks, or a string, borrowed until cardbox_context_free; NULL: the
+ * context has no such text, or its format is another one
  *
  * Thread safety: any thread, but only one thread at a time may use a context.
  */

@@ -177,8 +177,8 @@ typedef struct cardbox_entry {
     int64_t children; /**< in a list of branch points: number of children; else 0 */
     int side; /**< in a diff: the entry is on both paths (0), only on the first (1), only on the
                  second (2) */
-    /** time at which the entry was stored, RFC 3339 in UTC; entries of a fork have the times of
-     * its source; NULL: a release that kept no times has stored the entry */
+    /** time at which the entry was stored, RFC 3339 in UTC; NULL: a release that kept no times
+     * has stored it. Entries of a fork have the times of its source. */
     const char *appended_at;
 } cardbox_entry;
 

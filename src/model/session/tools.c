@@ -100,7 +100,7 @@ static void put_member(buf *out, const char *name, scan_value value)
         buf_member(out, name, value.text);
 }
 
-/* A function of the Responses API is strict unless it says otherwise. */
+/* A function of the Responses API is strict by default, those of the others are not. */
 static void put_function(buf *out, const tool *from, tool_shape to)
 {
     const scan_value *members = from->members;
