@@ -386,7 +386,8 @@ def test_entries_with_a_format():
     answer = ask("POST", url("unmade-entry", "entries"), {"entries": [{**entry, "format": "xml"}], "create": {}}, 422).json()
     assert 'the unknown format "xml"' in refusal(answer)[0][1], answer
     append("as-entry", {"id": "s", "type": "settings", "format": "openai", "tools": [], "system": "x", "parameters": {}})
-    assert context("as-entry")["leaf"] == "s" and len(context("as-entry")["messages"]) == 1
+    assert context("as-entry")["leaf"] == "s"
+    assert context("as-entry")["messages"] == [{"role": "system", "content": "x"}, user()]
 
 
 # --- real users' trouble ---
