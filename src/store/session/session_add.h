@@ -28,7 +28,7 @@ typedef struct session_add {
                                           */
     session_context_read read;           /* the read that follows the append */
     int64_t version;                     /* version of the session after the append */
-    bool is_replayed; /* true: an append with the same key was applied before */
+    bool is_replayed;                    /* true: an append with the same key was applied before */
 } session_add;
 
 /* Makes the append create the session, in the dialect plain, if it does not exist. */
