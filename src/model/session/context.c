@@ -1,10 +1,11 @@
 /*
  * context.c: selects the entries of a path that become a context: the last compaction, the entries
  * that this compaction keeps, and all later entries. Also collects the settings, and writes the
- * report of repairs. The messages are made in message_entry.c and message_card.c and written in the
+ * report of repairs. The messages are made in dialect/ and message_card.c and written in the
  * format_*.c files.
  */
 #include "model/session/context.h"
+#include "model/session/dialect/dialect.h"
 #include "model/session/format.h"
 #include "model/session/message_api.h"
 
@@ -122,12 +123,19 @@ static size_t first_kept(const session_entry *const *path, size_t compaction)
     return i;
 }
 
-static void add_range(context *ctx, const session_entry *const *path, size_t from, size_t to)
+static size_t add_entry(context *ctx, const dialect_path *path, size_t at)
 {
-    for (size_t i = from; i < to && !ctx->memory->failed; i++) {
-        if (path[i]->kind != SESSION_COMPACTION)
-            context_add_entry(ctx, path[i]);
-    }
+    const session_entry *entry = path->entries[at];
+
+    return entry->in_context ? dialect_numbered(entry->dialect)->message(ctx, path, at) : at + 1;
+}
+
+static void add_range(context *ctx, const session_entry *const *entries, size_t from, size_t to)
+{
+    const dialect_path path = {entries, to};
+
+    for (size_t i = from; i < to && !ctx->memory->failed;)
+        i = entries[i]->kind == SESSION_COMPACTION ? i + 1 : add_entry(ctx, &path, i);
 }
 
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
@@ -148,7 +156,7 @@ bool context_of_path(context *out, const session_header *header, const session_e
     }
     add_instructions(out, path, count);
     if (compaction < count) {
-        context_add_entry(out, path[compaction]);
+        add_entry(out, &(dialect_path){path, count}, compaction);
         add_range(out, path, first_kept(path, compaction), compaction);
         add_range(out, path, compaction + 1, count);
     } else {

@@ -1,13 +1,16 @@
 /*
  * entry.c: reads an entry's line: type, id and parent, and the locations of its content.
- * message_entry.c reads the content itself. A line is rejected if its id is invalid, or if both
- * type and id are missing. Other invalid members are no reason to reject a line.
+ * The files of dialect/ read the content itself. A line is rejected if its id is invalid, or if
+ * both type and id are missing. Other invalid members are no reason to reject a line.
  */
 #include "model/session/entry.h"
 #include "model/session/api.h"
+#include "model/session/dialect/dialect.h"
 
 #include <stdio.h>
 #include "base/isotime.h"
+
+const char SESSION_KEPT_LINE[] = "the line is no entry of the tree, and is only kept";
 
 /* For each type of entry: the role of the message that the entry becomes in a context, and the
  * names of members that are read. The role of a "message" entry is the member "role" of its
@@ -39,18 +42,6 @@ static const struct {
     [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, NULL, NULL, NULL},
     [SESSION_PLAIN_MESSAGE] = {"message", SESSION_ROLE_NONE, NULL, NULL, NULL},
     [SESSION_PLAIN_SETTINGS] = {"settings", SESSION_ROLE_NONE, NULL, NULL, NULL},
-};
-
-static const struct {
-    const char *name;
-    session_role role;
-} ROLES[] = {
-    {"user", SESSION_ROLE_USER},
-    {"assistant", SESSION_ROLE_ASSISTANT},
-    {"toolResult", SESSION_ROLE_TOOL_RESULT},
-    {"bashExecution", SESSION_ROLE_BASH},
-    {"custom", SESSION_ROLE_CUSTOM},
-    {"hookMessage", SESSION_ROLE_CUSTOM},
 };
 
 session_kind session_kind_named(slice type)
@@ -90,20 +81,6 @@ const char *session_role_shown(session_role role)
 }
 
 const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
-
-const char *session_dialect_name(int dialect)
-{
-    return dialect < 0 ? NULL : SESSION_DIALECTS[dialect];
-}
-
-int session_dialect_named(slice name)
-{
-    for (int dialect = SESSION_PLAIN; dialect <= SESSION_PI; dialect++) {
-        if (slice_equal(name, slice_of(session_dialect_name(dialect))))
-            return dialect;
-    }
-    return -1;
-}
 
 session_dialect session_kind_dialect(session_kind kind)
 {
@@ -238,22 +215,6 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (slice){"", 0};
 }
 
-/* The members of an entry's body that are read. One pass reads all these members, because a pass
- * scans all bytes of the body. The names of the first three members depend on the entry's kind. */
-enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
-enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
-
-static void read_message(session_entry *entry, const scan_value *found)
-{
-    for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
-        if (session_string_is(found[BODY_ROLE], ROLES[i].name))
-            entry->role = ROLES[i].role;
-    }
-    entry->in_context =
-        entry->role != SESSION_ROLE_NONE &&
-        (entry->role != SESSION_ROLE_BASH || found[BODY_EXCLUDED].kind != SCAN_TRUE);
-}
-
 /* Returns true if a key is `name`. Compares the first letters first, because most keys differ in
  * them. */
 static bool is_named(slice key, const char *name)
@@ -314,117 +275,87 @@ static void name_body(const char **names, session_kind kind)
     names[BODY_LABEL] = KINDS[kind].label;
 }
 
-enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_FORMAT, LINE_MEMBERS };
-
 /* Reads the members of an entry, and the members of its "message", in one pass, because most bytes
  * of a line are in its message. */
-static void pick_line(scan_value line, scan_value *found, scan_value *body)
+static void pick_line(dialect_line *out, scan_value line)
 {
-    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message", "format"};
+    static const char *const NAMES[LINE_MEMBERS] = {"type",    "id",     "parentId", "timestamp",
+                                                    "message", "format", "uuid",     "payload"};
     const char *names[BODY_MEMBERS];
     scan_walk walk = scan_enter(line);
     scan_value value;
     slice key;
 
     name_body(names, SESSION_MESSAGE);
-    memset(found, 0, LINE_MEMBERS * sizeof(*found));
+    memset(out->found, 0, sizeof(out->found));
+    memset(out->body, 0, sizeof(out->body));
+    out->object = line;
     while (line.kind == SCAN_OBJECT && scan_to_member(&walk, &key)) {
         size_t i = 0;
 
         while (i < LINE_MEMBERS && !is_named(key, NAMES[i]))
             i++;
         if (i == LINE_MESSAGE)
-            value = session_pick_next(&walk, names, body, BODY_MEMBERS);
+            value = session_pick_next(&walk, names, out->body, BODY_MEMBERS);
         else if (!scan_take(&walk, &value))
             break;
         if (i < LINE_MEMBERS)
-            found[i] = value;
+            out->found[i] = value;
     }
 }
 
-/* Sets the format of an entry. An entry of the type "message" with the format of an API, and an
- * object as its message, has the kind SESSION_PLAIN_MESSAGE. */
-static void read_format(session_entry *entry, scan_value format, scan_value message)
+void dialect_read_body(session_entry *out, const dialect_line *line, arena *memory)
 {
-    for (int i = 0; i < API_FORMATS; i++) {
-        if (session_string_is(format, API_FORMAT_NAMES[i]))
-            entry->format = (int)API_FORMAT_NUMBERS[i];
-    }
-    if (entry->kind == SESSION_MESSAGE && entry->format >= 0 && message.kind == SCAN_OBJECT)
-        entry->kind = SESSION_PLAIN_MESSAGE;
-}
+    bool is_message = out->kind == SESSION_MESSAGE && line->found[LINE_MESSAGE].kind == SCAN_OBJECT;
+    scan_value own[BODY_MEMBERS];
+    const scan_value *found = is_message ? line->body : own;
 
-/* Sets the role of a message of an API, as it is stored and shown. */
-static void read_api_role(session_entry *entry)
-{
-    static const session_role ROLES_OF_API[] = {
-        [API_NONE] = SESSION_ROLE_NONE,          [API_SYSTEM] = SESSION_ROLE_SYSTEM,
-        [API_USER] = SESSION_ROLE_USER,          [API_ASSISTANT] = SESSION_ROLE_ASSISTANT,
-        [API_RESULT] = SESSION_ROLE_TOOL_RESULT,
-    };
-
-    entry->role = ROLES_OF_API[api_role_of(entry->body, (cardbox_format)entry->format)];
-    entry->in_context = true;
-}
-
-/* Sets the kind of an entry and what depends on the kind, such as its role and its content. `found`
- * contains the members of the entry's "message". If this is no "message" entry with an object
- * as its message, the function reads the members of the entry itself into `found`. */
-static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
-{
-    entry->role = KINDS[entry->kind].role;
-    entry->in_context = entry->role != SESSION_ROLE_NONE;
-    if (entry->kind == SESSION_PLAIN_MESSAGE) {
-        entry->body = message;
-        read_api_role(entry);
-        return;
-    }
-    bool is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
-    entry->body = is_message ? message : entry->value;
-    if (is_message) {
-        read_message(entry, found);
-    } else {
+    out->role = KINDS[out->kind].role;
+    out->in_context = out->role != SESSION_ROLE_NONE;
+    out->body = is_message ? line->found[LINE_MESSAGE] : out->value;
+    if (!is_message) {
         const char *names[BODY_MEMBERS];
-        name_body(names, entry->kind);
-        session_pick(entry->value, names, found, BODY_MEMBERS);
+        name_body(names, out->kind);
+        session_pick(out->value, names, own, BODY_MEMBERS);
     }
-    entry->content = found[BODY_CONTENT];
-    entry->target = found[BODY_TARGET];
-    entry->label = found[BODY_LABEL];
-    memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
-    if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
-        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
-    if (entry->kind == SESSION_COMPACTION && entry->target.kind != SCAN_NUMBER)
-        session_text_of(&entry->first_kept, entry->target, memory);
-    if (entry->kind == SESSION_BRANCH_SUMMARY)
-        entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
+    out->content = found[BODY_CONTENT];
+    out->target = found[BODY_TARGET];
+    out->label = found[BODY_LABEL];
+    memcpy(out->fields, found + BODY_FIELDS, sizeof(out->fields));
+    if (out->kind == SESSION_COMPACTION && out->target.kind == SCAN_NONE)
+        out->target = scan_find(out->value, "firstKeptEntryIndex");
+    if (out->kind == SESSION_COMPACTION && out->target.kind != SCAN_NUMBER)
+        session_text_of(&out->first_kept, out->target, memory);
 }
 
 bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason)
 {
-    scan_value found[LINE_MEMBERS], body[BODY_MEMBERS];
+    dialect_line read;
 
-    pick_line(line->value, found, body);
-    scan_value type = found[LINE_TYPE], timestamp = found[LINE_TIMESTAMP];
+    pick_line(&read, line->value);
+    scan_value type = read.found[LINE_TYPE], timestamp = read.found[LINE_TIMESTAMP];
     *reason = NULL;
     *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
     out->format = -1;
     out->value = line->value;
     session_text_of(&out->type, type, memory);
-    if (type.kind != SCAN_STRING && found[LINE_ID].kind != SCAN_STRING) {
+    out->kind = read.kind = session_kind_named(out->type);
+    out->dialect = dialect_of_line(&read);
+    const dialect_table *of = dialect_numbered(out->dialect);
+    scan_value id = of->id(&read);
+    if (type.kind != SCAN_STRING && id.kind != SCAN_STRING) {
         *reason = "line has no type and no id";
         return false;
     }
-    if (!read_id(out, found[LINE_ID], file_id, memory, reason))
+    if (!read_id(out, id, file_id, memory, reason))
         return false;
-    read_parent(out, found[LINE_PARENT], memory);
+    read_parent(out, of->parent(&read), memory);
     if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
         out->timestamp = timestamp.text;
-    out->kind = session_kind_named(out->type);
-    read_format(out, found[LINE_FORMAT], found[LINE_MESSAGE]);
-    read_kind(out, found[LINE_MESSAGE], body, memory);
-    return !memory->failed;
+    if (!of->classify(out, &read, memory))
+        *reason = SESSION_KEPT_LINE;
+    return *reason == NULL && !memory->failed;
 }
 
 /* In the plain dialect, a "tool" entry needs no params, and an "assistant" entry may have toolCalls

@@ -13,6 +13,7 @@
 #define SESSION_ID_MAX CARDBOX_CARD_ID_MAX
 
 typedef enum session_dialect { SESSION_PLAIN, SESSION_PI } session_dialect;
+enum { SESSION_DIALECT_COUNT = SESSION_PI + 1 };
 
 /* The kind of an entry, from its member "type". Both dialects have labels and session_info. The
  * other known types belong to one dialect. */
@@ -75,6 +76,7 @@ typedef struct session_entry {
     uint64_t line;  /* line number, from 1 */
     slice text;     /* the exact bytes of the line's JSON */
     unsigned flags; /* SCAN_HAS_ flags of the text */
+    int dialect;    /* a session_dialect; -1: several dialects have such entries */
     session_kind kind;
     session_role role;
     slice type;      /* the member "type", decoded; empty if it can't be decoded */
@@ -95,6 +97,9 @@ typedef struct session_entry {
                           NULL: the line has an index, which the caller must resolve */
     scan_value fields[SESSION_FIELDS]; /* members of the body */
 } session_entry;
+
+/* The reason of session_entry_read for a line that a dialect knows, but that is no entry. */
+extern const char SESSION_KEPT_LINE[];
 
 /*
  * Reads the entry of a line whose kind is SESSION_LINE_ENTRY. The slices in `out` point into the
@@ -143,6 +148,9 @@ const char *session_dialect_name(int dialect);
 
 /* Returns the session_dialect with this name; -1: no dialect has this name. */
 int session_dialect_named(slice name);
+
+/* Returns what a file of a dialect is, such as "a session of pi". */
+const char *session_dialect_file(int dialect);
 
 /* Returns the dialect of a kind. Kinds of both dialects count as pi, unknown kinds as plain. */
 session_dialect session_kind_dialect(session_kind kind);

@@ -86,8 +86,8 @@ static session_dialect dialect_of(const session_file *file)
     if (file->has_header)
         return SESSION_PI;
     for (size_t i = 0; i < file->count; i++) {
-        if (session_kind_has_dialect(file->entries[i].kind))
-            return session_kind_dialect(file->entries[i].kind);
+        if (file->entries[i].dialect >= 0)
+            return (session_dialect)file->entries[i].dialect;
     }
     return SESSION_PLAIN;
 }

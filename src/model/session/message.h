@@ -1,5 +1,5 @@
 /*
- * message.h: the messages of a context, made from entries of either dialect or from cards. Most
+ * message.h: the messages of a context, made from entries of any dialect or from cards. Most
  * texts are slices of the originals and are not decoded, so that numbers, the order of keys and
  * escapes are unchanged. The format_*.c files write the messages for an API.
  */
@@ -262,10 +262,6 @@ scan_value context_token(context *ctx, slice text);
     "Another branch of this conversation was left and the conversation went on from here. This "   \
     "is a summary of that branch:\\n\\n<summary>\\n"
 #define SESSION_SUMMARY_ENDS "\\n</summary>"
-
-/* Adds an entry as a message, or to an earlier message. If entry->in_context is false, adds
- * nothing. For a compaction, adds its summary. */
-void context_add_entry(context *ctx, const session_entry *entry);
 
 /* A message of an API that is to be added to a context. */
 typedef struct context_api_message {

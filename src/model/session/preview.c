@@ -3,6 +3,7 @@
  * a text is kept, since a tree may show a hundred thousand entries.
  */
 #include "model/session/preview.h"
+#include "model/session/dialect/dialect.h"
 #include "model/session/message.h"
 
 enum {
@@ -183,7 +184,7 @@ static void add_api_message(preview *p, const session_entry *entry)
 
     if (!string_map_init(&ctx.open_calls, 0, p->memory))
         return;
-    context_add_entry(&ctx, entry);
+    dialect_add_api(&ctx, entry);
     for (const context_message *at = ctx.list.first; at != NULL; at = at->next) {
         if (at->is_error)
             add_error(p, "(error)");

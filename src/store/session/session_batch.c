@@ -107,8 +107,8 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
         line->parent = entry->parent;
     else if (entry->parent_state == SESSION_PARENT_UNUSABLE)
         line->parent = SLICE("");
-    if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
-        batch->dialect = (int)session_kind_dialect(entry->kind);
+    if (batch->dialect < 0)
+        batch->dialect = entry->dialect;
     batch->bytes += line->content.len;
     memcpy(batch->previous_id, entry->id.ptr, entry->id.len);
     batch->previous_id[entry->id.len] = '\0';
