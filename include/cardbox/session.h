@@ -19,8 +19,10 @@ extern "C" {
 typedef enum cardbox_dialect {
     CARDBOX_DIALECT_UNKNOWN = -1, /**< no entry and no header has determined the dialect yet */
     CARDBOX_DIALECT_PLAIN = 0,    /**< types user, assistant, tool, tool_result, ...; no header */
-    CARDBOX_DIALECT_PI = 1 /**< the format of the pi coding agent: usually a header, then messages
-                              and other entries */
+    CARDBOX_DIALECT_PI = 1, /**< the format of the pi coding agent: usually a header, then messages
+                               and other entries */
+    CARDBOX_DIALECT_CLAUDE = 2, /**< a transcript of Claude Code, imported */
+    CARDBOX_DIALECT_CODEX = 3   /**< a rollout of codex, imported */
 } cardbox_dialect;
 
 /** A session. The texts of the struct are borrowed from the result. */

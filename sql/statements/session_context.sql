@@ -6,10 +6,12 @@
 -- $3 text  entry; '': the head
 -- $4 int8  maximum total size of the contents in bytes; if the size is greater, the contents of all entries are NULL
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
--- $6 int8  bytes of the entries that the context has at least; NULL: all.
--- The last column of the row with line -1 is the number of entries that the context would also have without $5 and $6.
+-- $6 int8  bytes of the entries that the context has at least; NULL: all
+-- The column unread of the row with line -1 is the number of entries that the context would also have without $5 and $6.
+-- A session of Claude Code has each result of several calls of an answer as a child of the line with its call, so only
+-- the last one is on the path. The column of_depth of the other results is the depth of their parent.
 WITH leaf AS (
-    SELECT s.header, e.line, e.entry_id, e.depth
+    SELECT s.header, s.dialect, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
       LEFT JOIN LATERAL (
             SELECT s.head_line AS line, s.head_entry_id AS entry_id, s.head_depth AS depth
@@ -18,17 +20,33 @@ WITH leaf AS (
             SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS (
-    SELECT e.line, e.entry_id, e.depth, e.type, e.size, e.target, e.content, w.unread,
+    SELECT e.line, e.entry_id, e.branch, e.depth, e.type, e.role, e.size, e.target, e.content, w.unread,
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_ranges($1::text, $2::text, g.line, $5::int8, $6::int8) AS w
      CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, w.branch, w.low, w.high) AS e
+), beside AS (
+    SELECT x.line, x.entry_id, p.depth, x.type, x.size, x.content
+      FROM leaf g
+     CROSS JOIN path p
+     CROSS JOIN LATERAL (
+            SELECT y.* FROM cardbox.session_lines y
+             WHERE y.tenant_id = $1::text AND y.session_id = $2::text AND y.parent_line = p.line AND y.line = y.branch
+            UNION ALL
+            SELECT y.* FROM cardbox.branch_entries($1::text, $2::text, p.branch, p.depth + 1, p.depth + 1) AS y) AS x
+     WHERE g.dialect = 'claude' AND p.role = 'assistant' AND x.role = 'tool'
+       AND NOT EXISTS (SELECT FROM path q WHERE q.line = x.line)
+), total AS (
+    SELECT (SELECT coalesce(sum(p.size), 0) FROM path p WHERE p.in_context)
+           + (SELECT coalesce(sum(b.size), 0) FROM beside b) AS size
 )
 SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type, NULL::text AS target, g.header AS content,
-       (SELECT max(p.unread)::int8 FROM path p) AS unread
+       (SELECT max(p.unread)::int8 FROM path p) AS unread, NULL::integer AS of_depth
   FROM leaf g
 UNION ALL
 SELECT e.line, e.entry_id, e.depth, e.type, e.target,
-       CASE WHEN (e.in_context OR e.depth = 0)
-             AND $4::int8 >= (SELECT sum(p.size) FROM path p WHERE p.in_context) THEN e.content END, NULL::int8
-  FROM path e
+       CASE WHEN (e.in_context OR e.depth = 0) AND $4::int8 >= t.size THEN e.content END, NULL::int8, NULL::integer
+  FROM path e CROSS JOIN total t
+UNION ALL
+SELECT b.line, b.entry_id, b.depth, b.type, NULL::text, CASE WHEN $4::int8 >= t.size THEN b.content END, NULL::int8, b.depth
+  FROM beside b CROSS JOIN total t

@@ -261,7 +261,7 @@ def test_bad_lines_of_sessions():
         report, said = load(dsn, rows({**good, **change}), check=False)
         assert len(said) == 1 and say in said[0] and report["session_entries"]["refused"] == 1, (change, said)
     head = {"kind": "session", "session_id": "s", "version": 1}
-    for change, say in (({"version": 0}, "version must be 1 to 9007199254740991, not 0"), ({"dialect": "x"}, "dialect must be plain or pi"),
+    for change, say in (({"version": 0}, "version must be 1 to 9007199254740991, not 0"), ({"dialect": "x"}, "dialect must be plain, pi, claude or codex"),
                         ({"head_entry_id": "b"}, "has no entry with the id in head_entry_id"), ({"header": []}, "header must be an object")):
         report, said = load(dsn, rows(good, {**head, **change}), check=False)
         assert len(said) == 1 and say in said[0] and report["sessions"]["refused"] == 1, (change, said)

@@ -426,9 +426,9 @@ def test_append_refuses_in_the_words_of_the_caller():
             ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],
              'toolResult, bashExecution and custom, not "usr"\n'),
             ('{"type":"user","content":"x"}', [],
-             "append: line 1: an entry of type user is of the dialect plain, the session is of pi\n"),
+             "append: line 1: an entry of type user is of the dialect plain, the session is of another one\n"),
             ('\n{"type":"label","targetId":"5e550001","label":"x"}\n\n{"type":"user","content":"x"}', [],
-             "append: line 4: an entry of type user is of the dialect plain, the session is of pi\n")):
+             "append: line 4: an entry of type user is of the dialect plain, the session is of another one\n")):
         done = cardbox("session", "append", *options, "s-1", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
 
@@ -591,14 +591,8 @@ def test_import_of_no_session():
 
 
 FOREIGN = {
-    "a transcript of Claude Code": (
-        [{"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Start"}}],
-        [{"type": "summary", "summary": "What was done", "leafUuid": "u1"}],
-        [b"\n", {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}, "isSnapshotUpdate": False}],
-        [{"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-01-02T03:04:05.000Z", "sessionId": "s"}]),
-    "a rollout of codex": (
-        [{"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}}],
-        [{"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None, "git": {}}]),
+    "a rollout of an early version of codex": (
+        [{"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None, "git": {}}],),
     "messages of a model's API": (
         [{"role": "user", "content": "Start"}], [{"messages": [{"role": "user", "content": "Start"}]}],
         [{"id": "m", "type": "message", "role": "user", "content": [{"type": "input_text", "text": "Start"}]}]),
@@ -625,7 +619,7 @@ def test_import_of_files_of_other_programs():
     own = json.dumps({"id": "o", "type": "turn", "sessionId": "s"})
     cardbox("session", "append", "--create", "plain", "own", env=env, stdin=own)
     assert imported(write([exported("own", env)]), "--session", "moved", env=env)["entries"] == 1
-    behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a rollout of codex"][0]])
+    behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a rollout of an early version of codex"][0]])
     assert imported(behind_a_header, env=env)["not_in_context"] == 1
     own = [{"type": "user", "content": "hi", "uuid": "u", "sessionId": "s"}, *FOREIGN["a file of another program"][0]]
     assert imported(write(own), env=env)["entries"] == 2

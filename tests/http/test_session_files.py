@@ -91,10 +91,9 @@ def test_empty_sessions():
 
 
 def test_files_of_other_programs():
-    claude = json_lines({"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Start"}})
-    codex = json_lines({"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}})
+    codex = json_lines({"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None})
     for name, data, line, looks in (
-            ("claude", claude, 1, "a transcript of Claude Code"), ("codex", b"\nno JSON\n" + codex, 3, "a rollout of codex"),
+            ("codex", b"\nno JSON\n" + codex, 3, "a rollout of an early version of codex"),
             ("api", json_lines({"role": "user", "content": "x"}), 1, "messages of a model's API"),
             ("project", json_lines({"kind": "card", "card_id": "c", "created_at": None}), 1, "an export of a project")):
         said = bring(name, data + TREE, 400)["detail"]["error_message"]

@@ -64,7 +64,8 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
         if (!begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0)
             begin->id = arena_copy(memory, header.id);
     } else if (line->kind == SESSION_LINE_ENTRY) {
-        begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason);
+        begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason) ||
+                            line->reason == SESSION_KEPT_LINE;
         begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
         begin->has_object = true;
     } else if (line->kind == SESSION_LINE_BAD) {

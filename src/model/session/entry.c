@@ -80,7 +80,11 @@ const char *session_role_shown(session_role role)
     return NAMES[role];
 }
 
-const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
+const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain",
+                                        [SESSION_PI] = "pi",
+                                        [SESSION_CLAUDE] = "claude",
+                                        [SESSION_CODEX] = "codex",
+                                        NULL};
 
 session_dialect session_kind_dialect(session_kind kind)
 {

@@ -12,8 +12,13 @@
 /* Maximum bytes of an entry's id, which is an index key like a card's id. */
 #define SESSION_ID_MAX CARDBOX_CARD_ID_MAX
 
-typedef enum session_dialect { SESSION_PLAIN, SESSION_PI } session_dialect;
-enum { SESSION_DIALECT_COUNT = SESSION_PI + 1 };
+typedef enum session_dialect {
+    SESSION_PLAIN,
+    SESSION_PI,
+    SESSION_CLAUDE,
+    SESSION_CODEX
+} session_dialect;
+enum { SESSION_DIALECT_COUNT = SESSION_CODEX + 1 };
 
 /* The kind of an entry, from its member "type". Both dialects have labels and session_info. The
  * other known types belong to one dialect. */
@@ -83,11 +88,13 @@ typedef struct session_entry {
     slice id;        /* the id, decoded; session_entry_read makes an id if the line has none */
     bool id_is_made; /* true: the line has no id, so an id was made */
     session_parent parent_state;
-    slice parent;       /* parentId, decoded; set only for SESSION_PARENT_NAMED */
-    slice timestamp;    /* JSON, a string or a number; otherwise {NULL, 0} */
-    bool in_context;    /* true: the entry may become part of a message for a model */
-    scan_value value;   /* the whole object */
-    scan_value body;    /* the message of a "message" entry, or any other entry as a whole */
+    slice parent;     /* parentId, decoded; set only for SESSION_PARENT_NAMED */
+    slice timestamp;  /* JSON, a string or a number; otherwise {NULL, 0} */
+    bool is_aside;    /* true: of a conversation beside the session's own, so that the entry becomes
+                         the head only if its parent is the head, or if there is no head */
+    bool in_context;  /* true: the entry may become part of a message for a model */
+    scan_value value; /* the whole object */
+    scan_value body;  /* the message of a "message" entry, or any other entry as a whole */
     scan_value content; /* content of the body, such as "content" or "summary"; SCAN_NONE: absent */
     scan_value target; /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId or toolCallId */
     scan_value label;  /* the text of a label, the name of a session_info */
@@ -143,7 +150,8 @@ const char *session_entry_not_in_context(const session_entry *entry);
 /* The names of the dialects, in the order of session_dialect, then NULL. */
 extern const char *const SESSION_DIALECTS[];
 
-/* Returns "plain" or "pi"; NULL for a negative number, which stands for an unknown dialect. */
+/* Returns the name of a dialect; NULL for a negative number, which stands for an unknown dialect.
+ */
 const char *session_dialect_name(int dialect);
 
 /* Returns the session_dialect with this name; -1: no dialect has this name. */

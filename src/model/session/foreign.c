@@ -7,9 +7,8 @@
 
 #include "model/session/plain_types.h"
 
-#define CLAUDE "a transcript of Claude Code"
-#define CODEX  "a rollout of codex"
-#define API    "messages of a model's API"
+#define CODEX "a rollout of an early version of codex"
+#define API   "messages of a model's API"
 
 enum { FOREIGN_MEMBERS = 2 };
 
@@ -18,13 +17,6 @@ static const struct {
     const char *members[FOREIGN_MEMBERS]; /* NULL: any */
     const char *file;
 } FILES[] = {
-    {{"parentUuid", NULL}, CLAUDE},
-    {{"leafUuid", NULL}, CLAUDE},
-    {{"isSnapshotUpdate", NULL}, CLAUDE},
-    {{"uuid", "sessionId"}, CLAUDE},
-    {{"type", "sessionId"}, CLAUDE},
-    {{"uuid", "message"}, CLAUDE},
-    {{"payload", "type"}, CODEX},
     {{"instructions", "timestamp"}, CODEX},
     {{"record_type", NULL}, CODEX},
     {{"role", "content"}, API},
@@ -36,7 +28,8 @@ const char *session_foreign_file(scan_value object, const session_entry *entry)
 {
     scan_value found[FOREIGN_MEMBERS];
 
-    if (entry != NULL && session_entry_not_in_context(entry) == NULL)
+    if (entry != NULL &&
+        (entry->dialect >= SESSION_CLAUDE || session_entry_not_in_context(entry) == NULL))
         return NULL;
     if (entry != NULL && entry->kind == SESSION_OTHER && !entry->id_is_made &&
         scan_find(object, "type").kind == SCAN_STRING)

@@ -75,7 +75,7 @@ bool session_report_entry(session_report *report, session_entry *out, const sess
         issue.kind = SESSION_ISSUE_NOT_IN_CONTEXT;
         issue.reason = session_entry_not_in_context(out);
     }
-    if (issue.reason != NULL)
+    if (issue.reason != NULL && issue.reason != SESSION_KEPT_LINE)
         session_report_issue(report, issue);
     return is_entry;
 }

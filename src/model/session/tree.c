@@ -118,7 +118,7 @@ static void link_and_count(session_tree *tree, uint32_t i)
     tree->depth_max = node->depth > tree->depth_max ? node->depth : tree->depth_max;
     tree->in_tree++;
     if (tree->leaf == STRING_MAP_NONE || node->parent == tree->leaf ||
-        session_kind_moves_head(tree->entries[i].kind))
+        (session_kind_moves_head(tree->entries[i].kind) && !tree->entries[i].is_aside))
         tree->leaf = i;
     tree->roots += node->parent == STRING_MAP_NONE;
     tree->dangling += node->is_dangling;

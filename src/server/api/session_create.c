@@ -7,8 +7,11 @@
 /* `create` of an append has the fields before F_STRICT. */
 enum { F_DIALECT, F_HEADER, F_CWD, F_RESTORE, F_STRICT, CREATE_FIELDS };
 
+/* Sessions of other dialects are imported. */
+static const char *const DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
+
 static const field CREATE[CREATE_FIELDS] = {
-    [F_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [F_DIALECT] = {"dialect", FIELD_CHOICE, .choices = DIALECTS},
     [F_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
     [F_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
     [F_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},

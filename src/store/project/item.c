@@ -206,9 +206,9 @@ static cardbox_status check_line(const session_line_input *row, cardbox_error *e
 
 static cardbox_status check_session(const session_input *session, cardbox_error *err)
 {
-    if (session->dialect.ptr != NULL && !slice_equal(session->dialect, SLICE("pi")) &&
-        !slice_equal(session->dialect, SLICE("plain")))
-        return error_set(err, CARDBOX_INVALID, "dialect must be plain or pi, not %.*s",
+    if (session->dialect.ptr != NULL && session_dialect_named(session->dialect) < 0)
+        return error_set(err, CARDBOX_INVALID,
+                         "dialect must be plain, pi, claude or codex, not %.*s",
                          (int)session->dialect.len, session->dialect.ptr);
     if (session->version < 1 || session->version > VERSION_MAX)
         return error_set(err, CARDBOX_INVALID, "version must be 1 to %lld, not %lld",

@@ -316,15 +316,14 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
         status = error_set(err, CARDBOX_INVALID,
                            "entry's id is null: give it one of 1 to %d bytes, or leave it out",
                            SESSION_ID_MAX);
-    else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
+    else if (batch->dialect >= 0 && entry->dialect >= 0 &&
              /* the message omits the entry's id, which the client may not know */
-             batch->dialect != (int)session_kind_dialect(entry->kind))
+             batch->dialect != entry->dialect)
         status = error_set(
             err, CARDBOX_INVALID,
             "an entry of type %s is of the dialect %s, the session or the entries before it are "
             "of %s",
-            session_kind_name(entry->kind),
-            session_dialect_name((int)session_kind_dialect(entry->kind)),
+            session_kind_name(entry->kind), session_dialect_name(entry->dialect),
             session_dialect_name(batch->dialect));
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))

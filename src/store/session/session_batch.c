@@ -93,8 +93,9 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
         .id_is_made = entry->id_is_made,
         .duplicate_of = duplicate_of == STRING_MAP_NONE ? 0 : (int32_t)duplicate_of,
         .ref = find_parent(batch, entry),
-        .type = entry->kind == SESSION_OTHER ? SLICE("other")
-                                             : slice_of(session_kind_name(entry->kind)),
+        .type = entry->kind == SESSION_OTHER || entry->is_aside
+                    ? SLICE("other")
+                    : slice_of(session_kind_name(entry->kind)),
         .role = slice_of(session_role_shown(entry->role)),
         .sets = slice_of(session_entry_sets(entry)),
         .target = target_of(batch, entry),

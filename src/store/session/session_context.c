@@ -41,7 +41,7 @@ static slice setting_text(scan_value setting)
 static void put_metadata(buf *out, slice session, const session_lines_read *lines,
                          const context_settings *settings)
 {
-    bool has_root = lines->count > 0 && (int64_t)lines->count == lines->length;
+    bool has_root = lines->count > 0 && (int64_t)(lines->count - lines->beside) == lines->length;
     slice start = lines->has_header && lines->header.timestamp.len > 0 ? lines->header.timestamp
                   : has_root                                           ? lines->path[0]->timestamp
                                                                        : (slice){NULL, 0};

@@ -151,9 +151,12 @@ static cardbox_status import_line(importer *in, const session_line *line)
         status = read_header(in, line);
     } else if (line->kind == SESSION_LINE_ENTRY) {
         is_entry = session_report_entry(&in->report, &entry, line, in->file_id, &in->batch.memory);
+        bool is_known = is_entry || (!in->batch.memory.failed && entry.dialect >= SESSION_CLAUDE);
         status = in->batch.memory.failed ? error_nomem(in->err)
-                                         : check_foreign(in, line, is_entry ? &entry : NULL);
-        in->has_entries = in->has_entries || is_entry;
+                 : is_known && entry.dialect >= SESSION_CLAUDE
+                     ? CARDBOX_OK
+                     : check_foreign(in, line, is_entry ? &entry : NULL);
+        in->has_entries = in->has_entries || is_known;
     }
     if (status != CARDBOX_OK)
         return status;

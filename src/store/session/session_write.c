@@ -22,12 +22,6 @@ static bool outcome_is(slice outcome, const char *name)
     return slice_equal(outcome, slice_of(name));
 }
 
-/* There are two dialects: returns the name of the one that `dialect` is not. */
-static const char *other_dialect_name(int dialect)
-{
-    return session_dialect_name(dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
-}
-
 static cardbox_status common_status(slice outcome, slice session, int64_t version,
                                     cardbox_error *err)
 {
@@ -72,8 +66,8 @@ static cardbox_status exists_in_other(const session_create *create, int64_t vers
                                       cardbox_error *err)
 {
     error_set(err, CARDBOX_CONFLICT,
-              "the session exists in the dialect %s, not %s: it is at version %" PRId64,
-              other_dialect_name(create->dialect), session_dialect_name(create->dialect), version);
+              "the session exists in another dialect than %s: it is at version %" PRId64,
+              session_dialect_name(create->dialect), version);
     return conflict_at(version, err);
 }
 
@@ -126,23 +120,22 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* There are two dialects: the session has the one that the batch has not. */
 static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
                                        cardbox_error *err)
 {
-    const char *own = other_dialect_name(batch->dialect);
-    const char *other = session_dialect_name(batch->dialect);
+    const char *dialect = session_dialect_name(batch->dialect);
     size_t i = 0; /* index of the first entry whose type belongs to only one dialect */
 
     while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
         i++;
     if (i == batch->count)
-        error_set(err, CARDBOX_CONFLICT, "the session is of the dialect %s, the entries are of %s",
-                  own, other);
+        error_set(err, CARDBOX_CONFLICT,
+                  "the entries are of the dialect %s, the session is of another one", dialect);
     else
         error_set(err, CARDBOX_CONFLICT,
-                  "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s", i,
-                  session_kind_name(batch->lines[i].kind), other, own);
+                  "entries[%zu]: an entry of type %s is of the dialect %s, the session is of "
+                  "another one",
+                  i, session_kind_name(batch->lines[i].kind), dialect);
     return conflict_at(version, err);
 }
 

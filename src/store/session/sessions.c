@@ -246,7 +246,15 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 /* --- contexts --- */
 
 /* Columns of session_context. Columns 0 and 1 of session_context are NODE_LINE and NODE_ENTRY. */
-enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT, LINE_UNREAD };
+enum {
+    LINE_ENTRY = NODE_ENTRY,
+    LINE_DEPTH,
+    LINE_TYPE,
+    LINE_TARGET,
+    LINE_TEXT,
+    LINE_UNREAD,
+    LINE_OF_DEPTH
+};
 
 void session_context_params(params *p, const session_context_read *read)
 {
@@ -322,19 +330,59 @@ static bool is_path(const path_row *path, size_t count, const store_rows *rows, 
     return is_compacted || (first == 0 && path[0].depth == 0);
 }
 
+static bool is_beside(const store_rows *rows, const path_row *at)
+{
+    return !rows_null(rows, at->row, LINE_OF_DEPTH);
+}
+
+/* Returns the rows of the path without results of other branches. NULL: out of memory. */
+static path_row *without_beside(size_t *kept, const path_row *path, size_t count,
+                                const store_rows *rows, arena *memory)
+{
+    path_row *own = arena_zeros(memory, count, sizeof(*own));
+
+    *kept = 0;
+    for (size_t i = 0; own != NULL && i < count; i++) {
+        if (!is_beside(rows, &path[i]))
+            own[(*kept)++] = path[i];
+    }
+    return own;
+}
+
+/* Puts the results of other branches after their parent, in the order of their lines. */
+static void sort_beside(path_row *path, size_t count, const store_rows *rows)
+{
+    for (size_t i = 1; i < count; i++) {
+        const path_row row = path[i];
+        int64_t line = is_beside(rows, &row) ? rows_int8(rows, row.row, NODE_LINE) : -1;
+        size_t to = i;
+
+        for (; to > 0 && path[to - 1].depth == row.depth && is_beside(rows, &path[to - 1]) &&
+               rows_int8(rows, path[to - 1].row, NODE_LINE) > line;
+             to--)
+            path[to] = path[to - 1];
+        path[to] = row;
+    }
+}
+
 static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int leaf,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
-    size_t count = (size_t)rows_count(rows) - 1;
-    const path_row *path = sort_by_depth(rows, leaf, LINE_DEPTH, memory);
+    size_t count = (size_t)rows_count(rows) - 1, own_count = 0;
+    path_row *path = sort_by_depth(rows, leaf, LINE_DEPTH, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
     out->path = arena_zeros(memory, count, sizeof(session_entry *));
     if (memory->failed)
         return error_nomem(err);
-    if (!is_path(path, count, rows, out->length, out->unread > 0))
+    const path_row *own = without_beside(&own_count, path, count, rows, memory);
+    if (own == NULL)
+        return error_nomem(err);
+    if (!is_path(own, own_count, rows, out->length, out->unread > 0))
         return tree_corrupt(err);
+    sort_beside(path, count, rows);
+    out->beside = count - own_count;
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
         int row = path[out->count].row;
 

@@ -161,8 +161,10 @@ typedef struct session_lines_read {
     int64_t length;             /* number of entries of the whole path */
     int64_t unread;             /* number of entries that the context would have without bounds, and
                                    that were not read */
-    const session_entry **path; /* the entries that the context needs, from the root downwards */
+    const session_entry **path; /* the entries that the context needs, from the root downwards, and
+                                   after an entry its results of other branches */
     size_t count;
+    size_t beside; /* number of results of other branches */
 } session_lines_read;
 
 /* Reads the rows of session_context into the parameters of context_of_path. Fails like

@@ -7,6 +7,8 @@
 static const dialect_table *const DIALECTS[SESSION_DIALECT_COUNT] = {
     [SESSION_PLAIN] = &DIALECT_PLAIN,
     [SESSION_PI] = &DIALECT_PI,
+    [SESSION_CLAUDE] = &DIALECT_CLAUDE,
+    [SESSION_CODEX] = &DIALECT_CODEX,
 };
 
 const char *session_dialect_name(int dialect)
@@ -28,13 +30,14 @@ const char *session_dialect_file(int dialect)
     return DIALECTS[dialect]->file;
 }
 
+/* Lines of other programs may have types of plain, so they are recognised first. */
 int dialect_of_line(const dialect_line *line)
 {
-    for (int i = 0; i < SESSION_DIALECT_COUNT; i++) {
-        if (DIALECTS[i]->recognise(line))
-            return i;
-    }
-    return -1;
+    int i = SESSION_DIALECT_COUNT - 1;
+
+    while (i >= 0 && !DIALECTS[i]->recognise(line))
+        i--;
+    return i;
 }
 
 const dialect_table *dialect_numbered(int number)

@@ -57,7 +57,7 @@ typedef struct dialect_table {
     size_t (*message)(context *ctx, const dialect_path *path, size_t at);
 } dialect_table;
 
-extern const dialect_table DIALECT_PLAIN, DIALECT_PI;
+extern const dialect_table DIALECT_PLAIN, DIALECT_PI, DIALECT_CLAUDE, DIALECT_CODEX;
 
 /* Returns the session_dialect to which a line belongs; -1: the line may belong to several dialects.
  */

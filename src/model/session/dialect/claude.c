@@ -1,0 +1,228 @@
+/*
+ * claude.c: the dialect of Claude Code's transcripts. A line with a uuid is an entry, its parent is
+ * parentUuid. One answer of the model is several lines with one message.id, which a context merges.
+ * A compact_boundary has no parent, so a context begins after it.
+ */
+#include "model/session/dialect/dialect.h"
+
+enum { C_PARENT, C_SESSION, C_SIDECHAIN, C_SUBTYPE, C_ERROR, C_MEMBERS };
+
+static const char *const MEMBERS[C_MEMBERS] = {"parentUuid", "sessionId", "isSidechain", "subtype",
+                                               "isApiErrorMessage"};
+
+/* Lines without a uuid that set a name or a label. The other lines without a uuid are only kept. */
+static const struct {
+    const char *type;
+    const char *text; /* the member with the name or the label */
+    session_kind kind;
+} NAMES[] = {
+    {"summary", "summary", SESSION_LABEL},
+    {"custom-title", "customTitle", SESSION_INFO},
+    {"ai-title", "aiTitle", SESSION_INFO},
+};
+
+/* A line with a uuid and without parentUuid or sessionId may be of another program. */
+static bool recognise(const dialect_line *line)
+{
+    static const char *const KEPT[] = {"sessionId", "leafUuid", "isSnapshotUpdate"};
+    scan_value found[C_MEMBERS];
+
+    if (line->found[LINE_ID].kind != SCAN_NONE || line->found[LINE_TYPE].kind != SCAN_STRING)
+        return false;
+    if (line->found[LINE_UUID].kind == SCAN_STRING) {
+        session_pick(line->object, MEMBERS, found, 2);
+        return found[C_PARENT].kind != SCAN_NONE ||
+               (found[C_SESSION].kind != SCAN_NONE && line->found[LINE_MESSAGE].kind != SCAN_NONE);
+    }
+    if (line->found[LINE_PARENT].kind != SCAN_NONE || session_kind_has_dialect(line->kind))
+        return false;
+    session_pick(line->object, KEPT, found, 3);
+    return found[0].kind == SCAN_STRING || found[1].kind == SCAN_STRING ||
+           found[2].kind != SCAN_NONE;
+}
+
+static scan_value id_of(const dialect_line *line)
+{
+    return line->found[LINE_UUID];
+}
+
+/* A line without a uuid is a root, for it belongs to no branch. */
+static scan_value parent_of(const dialect_line *line)
+{
+    scan_value parent = scan_find(line->object, "parentUuid");
+
+    return parent.kind != SCAN_NONE ? parent : (scan_value){SCAN_NULL, SLICE("null")};
+}
+
+static bool classify_name(session_entry *out)
+{
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        if (!slice_equal(out->type, slice_of(NAMES[i].type)))
+            continue;
+        out->kind = NAMES[i].kind;
+        out->label = scan_find(out->value, NAMES[i].text);
+        out->target = scan_find(out->value, "leafUuid");
+        return out->label.kind == SCAN_STRING;
+    }
+    return false;
+}
+
+/* Entries of other types than user and assistant are links of the tree that no model sees. An
+ * answer with an error of the API is a text of Claude Code. */
+static bool classify(session_entry *out, const dialect_line *line, arena *memory)
+{
+    scan_value message = line->found[LINE_MESSAGE], found[C_MEMBERS];
+    bool is_message =
+        slice_equal(out->type, SLICE("user")) || slice_equal(out->type, SLICE("assistant"));
+
+    (void)memory;
+    out->body = out->value;
+    out->kind = SESSION_PLAIN_METADATA;
+    if (line->found[LINE_UUID].kind != SCAN_STRING)
+        return classify_name(out);
+    scan_value content = scan_find(message, "content");
+    if (!is_message || (content.kind != SCAN_STRING && content.kind != SCAN_ARRAY))
+        return true;
+    session_pick(line->object, MEMBERS, found, C_MEMBERS);
+    dialect_set_message(out, message, CARDBOX_FORMAT_ANTHROPIC);
+    out->is_aside = found[C_SIDECHAIN].kind == SCAN_TRUE;
+    out->in_context = found[C_ERROR].kind != SCAN_TRUE;
+    return true;
+}
+
+/* --- messages --- */
+
+/* Appends the blocks of a content, with commas between them. A text becomes a block. */
+static void put_blocks(buf *out, scan_value content)
+{
+    scan_walk walk = scan_enter(content.kind == SCAN_ARRAY ? content : (scan_value){0});
+    scan_value block;
+
+    if (content.kind == SCAN_STRING) {
+        buf_comma(out);
+        buf_text(out, "{\"type\":\"text\",\"text\":");
+        buf_slice(out, content.text);
+        buf_char(out, '}');
+    }
+    while (scan_element(&walk, &block)) {
+        buf_comma(out);
+        buf_slice(out, block.text);
+    }
+}
+
+/* Returns the id of the answer of which the entry is a line; empty: the entry is no answer. */
+static slice answer_of(const session_entry *entry)
+{
+    if (!entry->in_context || entry->role != SESSION_ROLE_ASSISTANT)
+        return (slice){"", 0};
+    return scan_string_inside(scan_find(entry->body, "id"));
+}
+
+static bool is_of_answer(const session_entry *entry, slice answer)
+{
+    return slice_equal(answer_of(entry), answer);
+}
+
+/* Adds one message with the content of the entries of one answer, from index `at` to `last`,
+ * without the members of the answer that a request may not have. */
+static void add_answer(context *ctx, const dialect_path *path, size_t at, size_t last, slice answer)
+{
+    const session_entry *first = path->entries[at];
+    buf text = BUF_INIT(SIZE_MAX / 4);
+    context_api_message added = {.id = first->id,
+                                 .source = first->text,
+                                 .time = first->timestamp,
+                                 .format = CARDBOX_FORMAT_ANTHROPIC};
+
+    buf_text(&text, "{\"role\":\"assistant\",\"content\":");
+    if (at == last) {
+        buf_slice(&text, scan_find(first->body, "content").text);
+    } else {
+        buf_char(&text, '[');
+        for (size_t i = at; i <= last; i++) {
+            if (is_of_answer(path->entries[i], answer))
+                put_blocks(&text, scan_find(path->entries[i]->body, "content"));
+        }
+        buf_char(&text, ']');
+    }
+    buf_char(&text, '}');
+    if (at < last && !context_count_added(ctx, text.len)) {
+        buf_free(&text);
+        return;
+    }
+    added.value = scan_whole(arena_keep(ctx->memory, &text));
+    if (added.value.kind != SCAN_OBJECT)
+        return;
+    context_add_api(ctx, &added);
+    for (size_t i = at + 1; i <= last; i++) {
+        if (is_of_answer(path->entries[i], answer))
+            context_add_source(ctx, ctx->list.last, path->entries[i]->id, path->entries[i]->text);
+    }
+}
+
+/* Adds a user's message. A request may have only its role and its content. */
+static void add_user(context *ctx, const session_entry *entry)
+{
+    scan_walk walk = scan_enter(entry->body);
+    session_entry stripped = *entry;
+    scan_value value;
+    slice key;
+    buf text = BUF_INIT(SIZE_MAX / 4);
+    bool is_known = true;
+
+    while (is_known && scan_member(&walk, &key, &value))
+        is_known = scan_string_is(key, SLICE("role")) || scan_string_is(key, SLICE("content"));
+    if (!is_known) {
+        buf_char(&text, '{');
+        buf_member(&text, "role", scan_find(entry->body, "role").text);
+        buf_member(&text, "content", scan_find(entry->body, "content").text);
+        buf_char(&text, '}');
+        stripped.body = scan_whole(arena_keep(ctx->memory, &text));
+    }
+    if (!ctx->memory->failed)
+        dialect_add_api(ctx, &stripped);
+}
+
+/* Returns the index of the last line of the answer that begins at `at`. Only results, and entries
+ * that no model sees, are between the lines of an answer. */
+static size_t end_of_answer(const dialect_path *path, size_t at, slice answer)
+{
+    size_t last = at;
+
+    for (size_t i = at + 1; answer.len > 0 && i < path->end; i++) {
+        const session_entry *entry = path->entries[i];
+        if (is_of_answer(entry, answer))
+            last = i;
+        else if (entry->in_context && entry->role != SESSION_ROLE_TOOL_RESULT)
+            break;
+    }
+    return last;
+}
+
+static size_t message(context *ctx, const dialect_path *path, size_t at)
+{
+    const session_entry *entry = path->entries[at];
+
+    if (entry->role != SESSION_ROLE_ASSISTANT) {
+        add_user(ctx, entry);
+        return at + 1;
+    }
+    slice answer = answer_of(entry);
+    size_t last = end_of_answer(path, at, answer);
+    add_answer(ctx, path, at, last, answer);
+    for (size_t i = at + 1; i < last && !ctx->memory->failed; i++) {
+        if (path->entries[i]->in_context && path->entries[i]->role == SESSION_ROLE_TOOL_RESULT)
+            add_user(ctx, path->entries[i]);
+    }
+    return last + 1;
+}
+
+const dialect_table DIALECT_CLAUDE = {
+    .name = "claude",
+    .file = "a transcript of Claude Code",
+    .recognise = recognise,
+    .id = id_of,
+    .parent = parent_of,
+    .classify = classify,
+    .message = message,
+};

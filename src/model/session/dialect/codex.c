@@ -1,0 +1,106 @@
+/*
+ * codex.c: the dialect of codex's rollouts. Each line is an entry after the line before it. The
+ * payload of a response_item is an item of the Responses API. The last compacted line of a path
+ * replaces what is before it.
+ */
+#include "model/session/dialect/dialect.h"
+
+enum { COMPACTED, RESPONSE_ITEM };
+
+static const char *const TYPES[] = {
+    [COMPACTED] = "compacted",
+    [RESPONSE_ITEM] = "response_item",
+    "session_meta",
+    "turn_context",
+    "event_msg",
+    "session_state",
+};
+
+static bool is_type(const dialect_line *line, size_t i)
+{
+    return session_string_is(line->found[LINE_TYPE], TYPES[i]);
+}
+
+/* A line without an id and with another type is one of a later version. */
+static bool recognise(const dialect_line *line)
+{
+    bool is_later = line->found[LINE_ID].kind == SCAN_NONE &&
+                    line->found[LINE_TYPE].kind == SCAN_STRING &&
+                    line->found[LINE_TIMESTAMP].kind == SCAN_STRING;
+
+    if (line->found[LINE_PAYLOAD].kind != SCAN_OBJECT || line->kind != SESSION_OTHER)
+        return false;
+    for (size_t i = 0; !is_later && i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
+        is_later = is_type(line, i);
+    return is_later;
+}
+
+/* Returns false for items that codex stores for itself, and does not send to a model. */
+static bool is_sent(scan_value item)
+{
+    static const char *const OWN[] = {"ghost_snapshot", "other"};
+    scan_value type = scan_find(item, "type");
+
+    for (size_t i = 0; i < sizeof(OWN) / sizeof(OWN[0]); i++) {
+        if (session_string_is(type, OWN[i]))
+            return false;
+    }
+    return type.kind == SCAN_STRING;
+}
+
+static bool classify(session_entry *out, const dialect_line *line, arena *memory)
+{
+    scan_value payload = line->found[LINE_PAYLOAD];
+
+    (void)memory;
+    out->kind = SESSION_PLAIN_METADATA;
+    out->body = out->value;
+    if (is_type(line, RESPONSE_ITEM) && is_sent(payload)) {
+        dialect_set_message(out, payload, CARDBOX_FORMAT_RESPONSES);
+    } else if (is_type(line, COMPACTED)) {
+        out->kind = SESSION_COMPACTION;
+        out->role = SESSION_ROLE_USER;
+        out->in_context = true;
+        out->body = payload;
+        out->content = scan_find(payload, "message");
+    }
+    return true;
+}
+
+/* Adds the items that a compacted line has for those before it. Older rollouts have a summary. */
+static void add_compacted(context *ctx, const session_entry *entry)
+{
+    scan_value items = scan_find(entry->body, "replacement_history"), item;
+    scan_walk walk = scan_enter(items.kind == SCAN_ARRAY ? items : (scan_value){0});
+
+    if (items.kind != SCAN_ARRAY)
+        dialect_add_summary(ctx, entry, CONTEXT_OF_PLAIN);
+    while (scan_element(&walk, &item) && !ctx->memory->failed) {
+        session_entry one = *entry;
+        one.body = item;
+        one.format = CARDBOX_FORMAT_RESPONSES;
+        if (item.kind == SCAN_OBJECT && is_sent(item))
+            dialect_add_api(ctx, &one);
+    }
+}
+
+static size_t message(context *ctx, const dialect_path *path, size_t at)
+{
+    const session_entry *entry = path->entries[at];
+
+    if (entry->kind == SESSION_COMPACTION)
+        add_compacted(ctx, entry);
+    else
+        dialect_add_api(ctx, entry);
+    return at + 1;
+}
+
+const dialect_table DIALECT_CODEX = {
+    .name = "codex",
+    .file = "a rollout of codex",
+    .recognise = recognise,
+    .id = dialect_id,
+    .parent = dialect_parent,
+    .classify = classify,
+    .message = message,
+};
