@@ -79,8 +79,10 @@ typedef struct cardbox_import_counts {
 typedef struct cardbox_session_report cardbox_session_report;
 
 /**
- * Imports a session file (JSON Lines, either dialect). If the session does not exist, it is
- * created. Importing the same file again appends nothing. Importing a longer version of the file
+ * Imports a session file: JSON Lines of any dialect, or one JSON value of up to
+ * CARDBOX_CONTENT_MAX bytes: an array of messages of a model's API, an object with such an array as
+ * "messages", or one conversation of ChatGPT's export. Such a value becomes entries of the dialect
+ * plain. If the session does not exist, it is created. Importing the same file again appends nothing. Importing a longer version of the file
  * appends the new lines. Importing a file again also completes an interrupted
  * import. Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored
  * too, so that an export can reproduce the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
@@ -90,10 +92,9 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session; NULL: the id in the header of the file
- * @param force       true: also import if the session has the other dialect, or a header with
- * another id than the header of the file. Also import a file of another program, such as a
- * transcript of Claude Code or a rollout of codex. A file whose first object has an unknown type
- * and no id counts as a file of another program
+ * @param force       true: also import if the session has another dialect, or a header with
+ * another id than the header of the file. Also import the lines of any other file as they are. A
+ * file whose first object has an unknown type and no id counts as a file of another program
  * @param restore     true: if a session with this id was deleted, import a new session with this id
  * @param read        callback that reads the file
  * @param arg         passed to the callback
@@ -132,7 +133,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     bool force, bool restore, const void *bytes, size_t len, cardbox_error *err);
 
 /**
- * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, changed,
+ * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, file, changed,
  * version, lines, blank, headers, appended, unchanged, kept and not_kept describe the import. The
  * members entries, roots, leaves, branch_points, dangling_parents and max_depth describe the
  * session. The members duplicates, conflicts, cycles, bad, torn and not_in_context count the issues

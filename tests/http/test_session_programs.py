@@ -209,5 +209,73 @@ def test_dialects_keep_apart():
     bring("apart", json_lines(*CLAUDE), status=409)
 
 
+# --- messages of APIs ---
+
+OPENAI = [{"role": "system", "content": "Be good"}, {"role": "user", "content": "hi"},
+          {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+          {"role": "tool", "tool_call_id": "c1", "content": "1"}, {"role": "assistant", "content": "one"}]
+ANTHROPIC = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [THINKING, use("t1")]}, {"role": "user", "content": [
+    {"type": "tool_result", "tool_use_id": "t1", "content": "1"}]}]
+
+
+def test_arrays_of_messages():
+    for form, messages in (("openai", OPENAI), ("anthropic", ANTHROPIC), ("responses", ITEMS)):
+        for number, data in enumerate((json.dumps(messages), json.dumps(messages, indent=2), json.dumps({"messages": messages}),
+                                       "\ufeff\n" + json.dumps({"model": "m", "messages": messages}, indent=1) + "\n")):
+            name = f"{form}-{number}"
+            report = bring(name, data.encode())
+            assert report["dialect"] == "plain" and report["appended"] == len(messages) and not report["issues"], report
+            assert form in report["file"], report
+            assert context(name, f"format={form}")["messages"] == messages, name
+            assert not bring(name, data.encode())["changed"]
+            assert bring(name, json.dumps([*messages, messages[0]]).encode())["appended"] == 1
+    assert bring("kept", json.dumps(OPENAI).encode(), "?force=true")["bad"] == 1 and take("kept") == json.dumps(OPENAI).encode()
+
+
+def test_arrays_that_are_refused():
+    for data, why in ((json.dumps([*OPENAI, *ANTHROPIC]), "the messages are of several formats"),
+                      (json.dumps([*OPENAI, 1]), "element 5 of the array is no message"),
+                      (json.dumps({"messages": OPENAI}) + "\n" + json.dumps({"messages": OPENAI}), "it looks like messages of a model's API")):
+        said_why = bring("refused", data.encode(), status=400)["detail"]["error_message"]
+        assert why in said_why, said_why
+
+
+# --- ChatGPT ---
+
+def node(identifier, parent, role=None, content=None, **more):
+    message = role and {"id": identifier, "author": {"role": role, "name": None, "metadata": {}}, "create_time": 1764300000.25,
+                        "content": content if isinstance(content, dict) else {"content_type": "text", "parts": [content]},
+                        "status": "finished_successfully", "recipient": "all", **more}
+    return {"id": identifier, "message": message, "parent": parent, "children": []}
+
+
+def conversation(identifier="c0de", **more):
+    nodes = [node("root", None), node("sys", "root", "system", ""), node("ask", "sys", "user", "Hi"),
+             node("new", "ask", "assistant", "Better"), node("old", "ask", "assistant", "Bad"), node("more", "old", "user", "Why?"),
+             node("code", "new", "assistant", {"content_type": "code", "language": "python", "text": "1"}),
+             node("out", "code", "tool", {"content_type": "execution_output", "text": "1"}), node("end", "out", "assistant", "\u201cDone\u201d")]
+    return {"title": "A \u201cchat\u201d", "create_time": 1764300000.1, "mapping": {one["id"]: one for one in nodes},
+            "current_node": "end", "conversation_id": identifier, "id": identifier, **more}
+
+
+TEXTS = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Better"}, {"role": "assistant", "content": "\u201cDone\u201d"}]
+
+
+def test_chatgpt():
+    data = json.dumps(conversation()).encode()
+    report = bring("chat", data)
+    assert report["file"] == "a conversation of ChatGPT" and report["appended"] == 10 and report["dangling_parents"] == 0, report
+    assert {one["kind"] for one in report["issues"]} == {"not_in_context"} and report["not_in_context"] == 2, report
+    got = server().get(url("chat")).json()
+    assert (got["head_entry_id"], got["name"]) == ("end", "A \u201cchat\u201d"), got
+    assert context("chat", "format=openai&repair=off")["messages"] == TEXTS
+    assert context("chat", "format=openai&leaf=more")["messages"] == [
+        TEXTS[0], {"role": "assistant", "content": "Bad"}, {"role": "user", "content": "Why?"}]
+    assert not bring("chat", data)["changed"]
+    assert "several conversations" in bring("chats", json.dumps([conversation(), conversation("2")]).encode(), status=400)["detail"]["error_message"]
+    cycle = conversation(mapping={"a": node("a", "b", "user", "x"), "b": node("b", "a", "user", "y"), "c": node("c", "c", "user", "z"), "d": 1})
+    assert bring("cycle", json.dumps(cycle).encode())["entries"] == 4
+
+
 if __name__ == "__main__":
     cardbox_test.main()

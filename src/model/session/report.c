@@ -149,6 +149,7 @@ void session_report_json(buf *out, session_report *report)
         buf_member_text(out, "session_id", slice_of(report->session_id));
     buf_member_text(out, "dialect", slice_of(session_dialect_name(report->dialect)));
     if (report->session_id != NULL) {
+        buf_member_text(out, "file", slice_of(report->file));
         buf_member(out, "changed", report->is_changed ? SLICE("true") : SLICE("false"));
         buf_member_int(out, "version", report->version);
     }

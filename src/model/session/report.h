@@ -39,6 +39,8 @@ typedef struct session_issue {
 /* The caller frees a report with session_report_free. */
 typedef struct session_report {
     int dialect; /* a session_dialect; negative: the dialect is unknown */
+    const char
+        *file; /* what the file of an import is, such as "a rollout of codex"; NULL: unknown */
     uint64_t lines, blank, headers;
     cardbox_session_counts counts; /* counts of the whole tree; dangling_parents includes cycles */
     uint64_t totals[SESSION_ISSUE_KINDS];
@@ -70,8 +72,9 @@ bool session_report_entry(session_report *report, session_entry *out, const sess
                           slice file_id, arena *memory);
 
 /*
- * Sorts the issues by line and appends the report as a JSON object: session_id, dialect, changed,
- * version, the counts, and issues. Only the report of an import has session_id, changed, version,
+ * Sorts the issues by line and appends the report as a JSON object: session_id, dialect, file,
+ * changed, version, the counts, and issues. Only the report of an import has session_id, file,
+ * changed, version,
  * and the counts appended, unchanged, kept and not_kept. Each issue has line, kind and reason. An
  * issue has also "id" if it names an entry, and "at" if its line is bad.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "model/session/foreign.h"
 #include "model/session/report.h"
+#include "model/session/whole.h"
 #include "store/session/session_call.h"
 
 /* Bytes of the file that are read at once. The complete lines of a part make one batch, or several
@@ -30,6 +31,7 @@ typedef struct importer {
     session_lines lines;
     bool has_entries, is_at_end;
     bool force;
+    buf made;     /* the lines of a file that is one JSON value */
     arena memory; /* has the header's id and the data of `gaps` */
     cardbox_error *err;
 } importer;
@@ -136,7 +138,9 @@ static cardbox_status check_foreign(importer *in, const session_line *line,
                ? CARDBOX_OK
                : error_set(in->err, CARDBOX_INVALID,
                            "the file is no session: from line %llu on it looks like %s; with "
-                           "force, its lines are stored as they are",
+                           "force, its lines are stored as they are. Accepted are JSON Lines of "
+                           "plain, pi, Claude Code and codex, an array of messages, and a "
+                           "conversation of ChatGPT",
                            (unsigned long long)line->number, file);
 }
 
@@ -213,11 +217,77 @@ static cardbox_status read_part(importer *in)
 static cardbox_status import_part(importer *in)
 {
     session_line line;
-    cardbox_status status = read_part(in);
+    cardbox_status status = CARDBOX_OK;
 
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
         status = import_line(in, &line);
     return status == CARDBOX_OK && in->batch.count > 0 ? send_batch(in) : status;
+}
+
+/* --- a file that is one JSON value --- */
+
+static cardbox_status make_messages(importer *in, scan_value messages)
+{
+    const char *reason = NULL;
+    size_t bad = 0;
+    int format = session_messages_format(messages, &reason);
+
+    if (format < 0)
+        return error_set(in->err, CARDBOX_INVALID,
+                         "%s: import those of one format, or append them with session add", reason);
+    if (in->session == NULL)
+        return error_set(in->err, CARDBOX_INVALID,
+                         "the file has messages and no id: give the id of a session");
+    if (!session_messages_lines(&in->made, messages, (cardbox_format)format, slice_of(in->session),
+                                &bad, &in->memory))
+        return in->memory.failed || !buf_ok(&in->made)
+                   ? error_nomem(in->err)
+                   : error_set(in->err, CARDBOX_INVALID,
+                               "element %zu of the array is no message: it needs a role", bad);
+    in->report.file = session_whole_file(SESSION_WHOLE_MESSAGES, format);
+    return CARDBOX_OK;
+}
+
+static cardbox_status make_conversation(importer *in, scan_value conversation)
+{
+    slice id = session_conversation_id(conversation, &in->memory);
+
+    if (in->session == NULL && slice_is_id(id, SESSION_ID_MAX))
+        in->session = arena_copy(&in->memory, id);
+    in->report.file = session_whole_file(SESSION_WHOLE_CONVERSATION, 0);
+    return session_conversation_lines(&in->made, conversation, &in->memory) ? CARDBOX_OK
+                                                                            : error_nomem(in->err);
+}
+
+/* If the file is one JSON value of a known kind, replaces it by lines. With force, the file stays
+ * as it is. */
+static cardbox_status read_whole(importer *in)
+{
+    scan_value value;
+    cardbox_status status = CARDBOX_OK;
+
+    if (in->force || !session_may_be_whole(in->lines.rest, in->lines.is_last))
+        return CARDBOX_OK;
+    while (status == CARDBOX_OK && !in->lines.is_last && in->lines.rest.len <= SESSION_WHOLE_MAX)
+        status = read_part(in);
+    if (status != CARDBOX_OK || in->lines.rest.len > SESSION_WHOLE_MAX)
+        return status;
+    switch (session_whole_of(&value, in->lines.rest)) {
+    case SESSION_WHOLE_NONE:
+        return CARDBOX_OK;
+    case SESSION_WHOLE_MESSAGES:
+        status = make_messages(in, value);
+        break;
+    case SESSION_WHOLE_CONVERSATION:
+        status = make_conversation(in, value);
+        break;
+    case SESSION_WHOLE_CONVERSATIONS:
+        return error_set(in->err, CARDBOX_INVALID,
+                         "the file has several conversations of ChatGPT: each is a session of its "
+                         "own, import them with `cardbox session import`");
+    }
+    in->lines = session_lines_of(buf_as_slice(&in->made));
+    return status;
 }
 
 /* --- late parents --- */
@@ -378,13 +448,22 @@ void cardbox_session_report_free(cardbox_session_report *report)
 
 static cardbox_status import_file(importer *in)
 {
-    cardbox_status status = CARDBOX_OK;
+    cardbox_status status = read_part(in);
 
-    while (status == CARDBOX_OK && !in->lines.is_last)
+    if (status == CARDBOX_OK)
+        status = read_whole(in);
+    if (status == CARDBOX_OK)
         status = import_part(in);
+    while (status == CARDBOX_OK && !in->lines.is_last) {
+        status = read_part(in);
+        if (status == CARDBOX_OK)
+            status = import_part(in);
+    }
     if (status == CARDBOX_OK && in->batch.created == 0)
         status = send_batch(in); /* no line was sent, as for an empty file: creates the session */
     in->report.dialect = in->batch.dialect;
+    if (in->report.file == NULL && in->batch.dialect >= 0)
+        in->report.file = session_dialect_file(in->batch.dialect);
     return status == CARDBOX_OK ? finish_import(in) : status;
 }
 
@@ -399,6 +478,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
                    .arg = arg,
                    .force = force,
                    .lines = session_lines_stream(),
+                   .made = BUF_INIT(4 * SESSION_WHOLE_MAX),
                    .err = err};
     cardbox_status status = check_call(db, tenant, err);
 
@@ -422,6 +502,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     session_report_free(&in.report);
     session_batch_free(&in.batch);
     arena_reset(&in.memory);
+    buf_free(&in.made);
     free(in.part);
     return status;
 }
