@@ -82,11 +82,12 @@ typedef struct cardbox_session_report cardbox_session_report;
  * Imports a session file: JSON Lines of any dialect, or one JSON value of up to
  * CARDBOX_CONTENT_MAX bytes: an array of messages of a model's API, an object with such an array as
  * "messages", or one conversation of ChatGPT's export. Such a value becomes entries of the dialect
- * plain. If the session does not exist, it is created. Importing the same file again appends nothing. Importing a longer version of the file
- * appends the new lines. Importing a file again also completes an interrupted
- * import. Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored
- * too, so that an export can reproduce the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
- * stored. The memory of the import depends on the longest line, not on the size of the file.
+ * plain. If the session does not exist, it is created. Importing the same file again appends
+ * nothing. Importing a longer version of the file appends the new lines. Importing a file again
+ * also completes an interrupted import. Lines that are no entries (bad, torn, blank, a second
+ * header, a repeated id) are stored too, so that an export can reproduce the file. Lines of over
+ * CARDBOX_CONTENT_MAX bytes are not stored. The memory of the import depends on the longest line,
+ * not on the size of the file.
  *
  * @param out         receives the report; may be NULL
  * @param db          any handle
@@ -133,14 +134,15 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     bool force, bool restore, const void *bytes, size_t len, cardbox_error *err);
 
 /**
- * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, file, changed,
- * version, lines, blank, headers, appended, unchanged, kept and not_kept describe the import. The
- * members entries, roots, leaves, branch_points, dangling_parents and max_depth describe the
- * session. The members duplicates, conflicts, cycles, bad, torn and not_in_context count the issues
- * of the file. The member not_in_context is the number of entries that are never part of a context,
- * because their type is unknown or they have no content. The member issues is an array of up to
- * 10,000 objects with line, kind, reason, and in some cases the id of the entry or the byte offset
- * `at`. The array contains only the first 100 of the objects whose kind is not_in_context.
+ * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, file,
+ * changed, version, lines, blank, headers, appended, unchanged, kept and not_kept describe the
+ * import. The members entries, roots, leaves, branch_points, dangling_parents and max_depth
+ * describe the session. The members duplicates, conflicts, cycles, bad, torn and not_in_context
+ * count the issues of the file. The member not_in_context is the number of entries that are never
+ * part of a context, because their type is unknown or they have no content. The member issues is an
+ * array of up to 10,000 objects with line, kind, reason, and in some cases the id of the entry or
+ * the byte offset `at`. The array contains only the first 100 of the objects whose kind is
+ * not_in_context.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, on_terminal, shared_file, temp_dir
+from cardbox_test import Postgres, cardbox, json_lines, on_terminal, shared_file, temp_dir
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "tests", "lib", "sample_session.jsonl")
 HEAD, SIDE, FORK = "5e550019", "5e550010", "5e55000a"
@@ -623,6 +623,32 @@ def test_import_of_files_of_other_programs():
     assert imported(behind_a_header, env=env)["not_in_context"] == 1
     own = [{"type": "user", "content": "hi", "uuid": "u", "sessionId": "s"}, *FOREIGN["a file of another program"][0]]
     assert imported(write(own), env=env)["entries"] == 2
+
+
+def test_import_says_what_it_took_a_file_for():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "programs"}
+    hi = {"role": "user", "content": "Hi"}
+    node = {"id": "a", "parent": None, "message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi"]}}}
+    chats = [{"title": "One", "conversation_id": f"chat-{n}", "current_node": "a", "mapping": {"a": node}} for n in range(2)]
+    for number, (what, data) in enumerate((
+            ("a session of CardBox", json_lines({"type": "user", "content": "Hi"})),
+            ("a session of pi", json_lines({"type": "session", "id": "s"}, {"type": "message", "id": "a", "parentId": None, "message": hi})),
+            ("a transcript of Claude Code", json_lines({"type": "file-history-snapshot", "isSnapshotUpdate": False},
+                                                       {"type": "user", "uuid": "u1", "parentUuid": None, "message": hi})),
+            ("a rollout of codex", json_lines({"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}})),
+            ("messages of the format openai", json.dumps([hi], indent=1).encode()))):
+        done = cardbox("session", "import", "--session", f"p-{number}", write([data], f"p-{number}.json"), env=env)
+        assert done.stdout.startswith(f"session p-{number}: {what}, 1 entry appended"), done
+        if what.startswith("a "):
+            assert exported(f"p-{number}", env) == data
+    path = write([json.dumps(chats, indent=1).encode()], "conversations.json")
+    done = cardbox("session", "import", path, env=env)
+    for n in range(2):
+        assert f"session chat-{n}: a conversation of ChatGPT, 2 entries appended\n" in done.stdout, done
+    done = cardbox("session", "import", "--session", "x", path, env=env, check=False)
+    assert done.returncode == 1 and "without --session" in done.stderr, done
+    done = cardbox("session", "import", write([b"[1, 2]"], "numbers.json"), env=env, check=False)
+    assert done.returncode == 1 and "accepted are JSON Lines of plain" in done.stderr, done
 
 
 def test_restore():

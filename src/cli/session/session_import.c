@@ -5,9 +5,14 @@
 #include <errno.h>
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
+#include "model/session/whole.h"
 
 /* Bytes at the beginning of a file in which a header or an entry is searched. */
 #define BEGINNING_BYTES 65536
+
+/* Maximum bytes of a file that is one JSON value. An export of ChatGPT may have many conversations,
+ * each of which the SDK reads as a file of its own. */
+#define WHOLE_MAX ((size_t)2 * 1024 * 1024 * 1024)
 
 typedef struct import_state {
     cli_source from;
@@ -98,11 +103,13 @@ static bool check_beginning(const beginning *begin, const import_state *state)
 {
     if (begin->is_session || begin->bad == 0)
         return true;
-    cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
-              "%s, --force stores the lines anyway",
-              state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
-              begin->reason,
-              begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
+    cli_error(
+        "%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
+        "%s, --force stores the lines anyway; accepted are JSON Lines of plain, pi, Claude Code "
+        "and codex, an array of messages, and ChatGPT's conversations.json",
+        state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
+        begin->reason,
+        begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
     return false;
 }
 
@@ -128,9 +135,15 @@ static void print_title(const cardbox_session_report *report)
     cardbox_import_counts counts = cardbox_session_report_counts(report);
     char appended[TERM_NUMBER_SIZE];
 
+    scan_value file = scan_find(scan_whole(slice_of(cardbox_session_report_json(report))), "file");
+
     fputs("session ", stdout);
     term_put_text(stdout, slice_of(cardbox_session_report_id(report)));
     fputs(": ", stdout);
+    if (file.kind == SCAN_STRING) {
+        term_put_text(stdout, scan_string_inside(file));
+        fputs(", ", stdout);
+    }
     if (counts.lines == 0)
         puts("the file is empty");
     else if (counts.appended > 0)
@@ -161,15 +174,65 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit import(cli_call *call, import_state *state)
+/* --- conversations of ChatGPT --- */
+
+/* Reads the rest of a file that may be one JSON value. Returns {NULL, 0} if the file is too large.
+ */
+static slice read_all(import_state *state)
+{
+    buf bytes = BUF_INIT(WHOLE_MAX);
+    char part[BEGINNING_BYTES];
+    size_t got;
+
+    buf_slice(&bytes, state->beginning_bytes);
+    while (buf_ok(&bytes) && (got = fread(part, 1, sizeof(part), state->from.in)) > 0)
+        buf_add(&bytes, part, got);
+    if (!buf_ok(&bytes)) {
+        buf_free(&bytes);
+        return (slice){NULL, 0};
+    }
+    slice all = arena_keep(&state->memory, &bytes);
+    cli_check_memory(all.ptr != NULL);
+    return all;
+}
+
+static cli_exit import_conversation(cli_call *call, slice text)
 {
     cardbox_session_report *report = NULL;
-    beginning begin;
+    cardbox_status status =
+        cardbox_session_import_bytes(&report, call->db, call->project, NULL, false, call->restore,
+                                     text.ptr, text.len, &call->err);
+    cli_exit end = status == CARDBOX_OK ? print_report(report, call->json) : cli_failed(call);
 
-    read_beginning(&begin, state);
-    if (!call->force && !check_beginning(&begin, state))
+    cardbox_session_report_free(report);
+    return end;
+}
+
+/* Imports each conversation as a session of its own, with its own id. */
+static cli_exit import_conversations(cli_call *call, scan_value conversations)
+{
+    scan_walk walk = scan_enter(conversations);
+    scan_value conversation;
+    cli_exit end = CLI_DONE;
+
+    if (call->session != NULL) {
+        cli_error("each conversation of the file is a session with its own id: import it without "
+                  "--session");
         return CLI_FAILED;
-    const char *session = choose_session(state, &begin, call);
+    }
+    while (scan_element(&walk, &conversation)) {
+        if (import_conversation(call, conversation.text) != CLI_DONE)
+            end = CLI_FAILED;
+    }
+    return end;
+}
+
+/* --- one session --- */
+
+static cli_exit import_session(cli_call *call, import_state *state, const beginning *begin)
+{
+    cardbox_session_report *report = NULL;
+    const char *session = choose_session(state, begin, call);
     cardbox_status status =
         cardbox_session_import(&report, call->db, call->project, session, call->force,
                                call->restore, read_file, state, &call->err);
@@ -191,6 +254,30 @@ static cli_exit import(cli_call *call, import_state *state)
     return end;
 }
 
+static cli_exit import(cli_call *call, import_state *state)
+{
+    beginning begin;
+    scan_value value;
+
+    read_beginning(&begin, state);
+    bool is_end = state->beginning_bytes.len < BEGINNING_BYTES;
+    if (!call->force && session_may_be_whole(state->beginning_bytes, is_end)) {
+        slice all = read_all(state);
+        if (all.ptr == NULL) {
+            cli_error("%s is one JSON value of more than %zu MiB", state->from.name,
+                      WHOLE_MAX / (1024 * 1024));
+            return CLI_FAILED;
+        }
+        state->beginning_bytes = all;
+        begin.is_session = begin.is_session || session_whole_of(&value, all) != SESSION_WHOLE_NONE;
+        if (session_whole_of(&value, all) == SESSION_WHOLE_CONVERSATIONS)
+            return import_conversations(call, value);
+    }
+    if (!call->force && !check_beginning(&begin, state))
+        return CLI_FAILED;
+    return import_session(call, state, &begin);
+}
+
 static cli_exit import_file(cli_call *call)
 {
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
@@ -209,7 +296,9 @@ const cli_command cli_session_import = {
     .arguments = "[FILE]",
     .summary = "import all lines of a session from JSON Lines",
     .description =
-        "FILE has either dialect; - (the default) is the standard input. Lines that are not "
+        "FILE is JSON Lines of plain, pi, Claude Code or codex, or one JSON value: an array of "
+        "messages of a model's API, or ChatGPT's conversations.json, whose conversations become "
+        "one session each; - (the default) is the standard input. Lines that are not "
         "entries are stored too, for exports. Bad lines are reported; the exit status is then 1. "
         "Importing the same file again writes nothing. Importing a longer version appends its new "
         "lines. Files of another session, and files without an entry or header in the first "
@@ -221,8 +310,8 @@ const cli_command cli_session_import = {
                  "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(
             "force", force,
-            "import a file of another dialect or session id, or without an entry or header at its "
-            "beginning"),
+            "store the lines of any file as they are, also of another dialect or session id, or "
+            "without an entry or header at its beginning"),
         CLI_FLAG(
             "restore", restore,
             "import also if a session with this id was deleted; its entries do not come back")),
