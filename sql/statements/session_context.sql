@@ -8,8 +8,8 @@
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
 -- $6 int8  bytes of the entries that the context has at least; NULL: all
 -- The column unread of the row with line -1 is the number of entries that the context would also have without $5 and $6.
--- A session of Claude Code has each result of several calls of an answer as a child of the line with its call, so only
--- the last one is on the path. The column of_depth of the other results is the depth of their parent.
+-- In a session of Claude Code, the parent of a result is the line with its call. If an answer has several calls, only
+-- the last result is on the path. The column of_depth of the other results is the depth of their parent.
 WITH leaf AS (
     SELECT s.header, s.dialect, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s

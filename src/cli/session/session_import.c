@@ -135,15 +135,9 @@ static void print_title(const cardbox_session_report *report)
     cardbox_import_counts counts = cardbox_session_report_counts(report);
     char appended[TERM_NUMBER_SIZE];
 
-    scan_value file = scan_find(scan_whole(slice_of(cardbox_session_report_json(report))), "file");
-
     fputs("session ", stdout);
     term_put_text(stdout, slice_of(cardbox_session_report_id(report)));
     fputs(": ", stdout);
-    if (file.kind == SCAN_STRING) {
-        term_put_text(stdout, scan_string_inside(file));
-        fputs(", ", stdout);
-    }
     if (counts.lines == 0)
         puts("the file is empty");
     else if (counts.appended > 0)

@@ -28,8 +28,8 @@ session_whole_kind session_whole_of(scan_value *out, slice file);
  */
 const char *session_whole_file(session_whole_kind kind, int format);
 
-/* Returns the cardbox_format of messages by their shape; -1: they fit no single format, and
- * `*reason` says why. */
+/* Returns the cardbox_format of messages by their shape. If they fit no single format, returns -1
+ * and stores a static text in `*reason`. */
 int session_messages_format(scan_value messages, const char **reason);
 
 /* Appends an entry for each message. The ids are made from `owner` and the position, so that the
