@@ -638,14 +638,14 @@ def test_import_says_what_it_took_a_file_for():
             ("a rollout of codex", json_lines({"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}})),
             ("messages of the format openai", json.dumps([hi], indent=1).encode()))):
         done = cardbox("session", "import", "--session", f"p-{number}", write([data], f"p-{number}.json"), env=env)
-        assert f"  file           {what}\n" in done.stdout, done
+        assert f"  file      {what}\n" in done.stdout, done
         if what.startswith("a "):
             assert exported(f"p-{number}", env) == data
     path = write([json.dumps(chats, indent=1).encode()], "conversations.json")
     done = cardbox("session", "import", path, env=env)
     for n in range(2):
         assert f"session chat-{n}: 2 entries appended\n" in done.stdout, done
-    assert done.stdout.count("  file           a conversation of ChatGPT\n") == 2, done
+    assert done.stdout.count(" a conversation of ChatGPT\n") == 2, done
     done = cardbox("session", "import", "--session", "x", path, env=env, check=False)
     assert done.returncode == 1 and "without --session" in done.stderr, done
     done = cardbox("session", "import", write([b"[1, 2]"], "numbers.json"), env=env, check=False)

@@ -1,5 +1,5 @@
 /*
- * entry.h: one entry of a session in either dialect: its id, parent id and kind, and slices of its
+ * entry.h: one entry of a session in any dialect: its id, parent id and kind, and slices of its
  * line. An entry is read without looking at other entries.
  */
 #ifndef MODEL_ENTRY_H
