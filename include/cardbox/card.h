@@ -356,8 +356,9 @@ CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
  * Returns the plain text of a card, for people, search and logs. The plain text is the text of a
  * TextContent, the JSON of a JsonContent's data or of a FieldsSchemaContent's fields, or the uri of
  * a file. Content that is a string is its own plain text. The plain text of a MultiFileContent is
- * its uris, one on each line. If the field of the class is missing or has a wrong JSON type, and
- * for all other content, the plain text is the JSON of the content.
+ * its uris, one on each line. The plain text of a MessageContent is the texts of its message, one
+ * on each line; without a text, the JSON of the message. If the field of the class is missing or
+ * has a wrong JSON type, and for all other content, the plain text is the JSON of the content.
  *
  * @param card  a card from a result, or a copy of such a card; for another card, or a copy with
  * other content, the content is returned unchanged; for NULL, ""

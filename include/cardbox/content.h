@@ -133,6 +133,23 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_tool_result_content(char **out, const char *status, const char *after_execution,
                             const char *result, const char *error, cardbox_error *err);
 
+/**
+ * Makes a MessageContent: a message as the API of a model returned it. Contexts of boxes return it
+ * byte for byte in its own format, and converted in the other formats.
+ *
+ * @param out      receives new text, which the caller frees with cardbox_free
+ * @param format   "openai" (chat completions), "responses" or "anthropic"
+ * @param message  JSON text of an object with a string `role`, or in the format "responses" with a
+ * string `type`
+ * @param err      may be NULL
+ * @return as cardbox_content_check
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_message_content(char **out, const char *format,
+                                                                     const char *message,
+                                                                     cardbox_error *err);
+
 /** The content class that is made from a cardbox_file. */
 typedef enum cardbox_file_class {
     CARDBOX_FILE = 0,

@@ -1,7 +1,7 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, untrusted } from './dom.js';
-import { content, entryContent, isObject, json, jsonOrText, roleClass, toolCalls } from './content.js';
+import { content, entryContent, entryText, isObject, json, jsonOrText, messageOf, roleClass, toolCalls } from './content.js';
 import { elsewhere, queryOf } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
@@ -23,6 +23,8 @@ const TEXT_MOST = 2000; // characters of a card's text in short
 export function cardText(card) {
   const { content: of } = card;
   const calls = toolCalls(card).map((one) => one.name).join(', ');
+  const message = messageOf(card);
+  if (message) return entryText(message).slice(0, TEXT_MOST) || (calls ? `→ ${calls}` : write(message));
   if (typeof of === 'string' && of.trim()) return of.slice(0, TEXT_MOST);
   if (isObject(of) && typeof of.text === 'string' && of.text.trim()) return of.text.slice(0, TEXT_MOST);
   if (isObject(of) && typeof of.tool_name === 'string') return `→ ${of.tool_name}`;
@@ -43,7 +45,7 @@ const NAMED_BY = 8; // cards at the beginning of a box
  * '': there is none. The function box_preview of the server has the same rule, for lists. */
 export async function boxText(api, box) {
   const { data: cards } = await api.firstCards(box, NAMED_BY);
-  const textOf = ({ content: of }) => (isObject(of) ? of.text : of);
+  const textOf = (card) => (messageOf(card) ? entryText(messageOf(card)) : isObject(card.content) ? card.content.text : card.content);
   const withText = cards.filter((one) => typeof textOf(one) === 'string' && textOf(one).trim());
   const first = withText.find((one) => one.metadata?.role === 'user') ?? withText[0];
   return first ? textOf(first).slice(0, TEXT_MOST) : '';

@@ -85,6 +85,7 @@ const CLASSES = {
       c.status && c.status !== 'called' ? [' ', untrusted(c.status, { class: 'badge' })] : null),
     json(c.arguments ?? null, 'Arguments')] : null),
   ToolResultContent: (c) => (typeof c.status === 'string' ? toolResult(c) : null),
+  MessageContent: (c) => (isObject(c.message) ? entryContent(c) ?? (Array.isArray(c.message.tool_calls) ? [] : null) : null),
   MultiFileContent: (c) => (Array.isArray(c.files) && c.files.every(isObject)
     ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
 };
@@ -93,8 +94,8 @@ const CLASSES = {
 
 const PRINTED = new Set(['toolResult', 'tool_result', 'bashExecution', 'tool']); // roles and types
 
-const callOf = ({ name, arguments: given, params }) => el('div', { class: 'call' },
-  el('span', { class: 'tool' }, untrusted(String(name))), jsonOrText(given ?? params));
+const callOf = ({ name, arguments: given, params, input }) => el('div', { class: 'call' },
+  el('span', { class: 'tool' }, untrusted(String(name))), jsonOrText(given ?? params ?? input));
 
 // The functions make nodes of a part of a message.
 const PARTS = {
@@ -102,6 +103,12 @@ const PARTS = {
   thinking: (one) => (typeof one.thinking === 'string' ? el('details', {}, el('summary', {}, 'thinking'),
     prose(one.thinking)) : null),
   toolCall: (one) => callOf(one),
+  tool_use: (one) => callOf(one),
+  tool_result: (one) => entryContent({ ...one, type: 'tool_result' }),
+  input_text: (one, isPlain) => PARTS.text(one, isPlain),
+  output_text: (one, isPlain) => PARTS.text(one, isPlain),
+  image_url: () => PARTS.image(),
+  input_image: () => PARTS.image(),
   image: () => el('p', { class: 'faint' }, 'An image.'),
 };
 
@@ -145,10 +152,15 @@ export function content(card) {
   return (make && isObject(of) ? make(of, card) : null) ?? json(of, 'Content');
 }
 
+/** The message of a card with a message of an API; null: the card has other content. */
+export const messageOf = ({ content_class: kind, content: of }) =>
+  (kind === 'MessageContent' && isObject(of?.message) ? of.message : null);
+
 /** The tool calls that a message carries beside its content: [{id, name, arguments}]. */
 export function toolCalls(card) {
-  if (!Array.isArray(card.tool_calls)) return [];
-  return card.tool_calls.filter(isObject).map((call) => {
+  const called = card.tool_calls ?? messageOf(card)?.tool_calls;
+  if (!Array.isArray(called)) return [];
+  return called.filter(isObject).map((call) => {
     const said = isObject(call.function) ? call.function : call;
     return { id: String(call.id ?? ''), name: String(said.name ?? 'tool'), arguments: said.arguments };
   });

@@ -48,6 +48,9 @@ def hostile_cards():
         yield {"card_id": f"file-{number}", "content": {
             "__type__": "FileContent", "uri": "javascript:document.pwned=1", "checksum": text,
             "etag": text}}
+        yield {"card_id": f"message-{number}", "content": {"__type__": "MessageContent", "format": "anthropic", "message": {
+            "role": "assistant", "content": [{"type": "text", "text": text}, {"type": "tool_use", "id": text, "name": text,
+                                                                               "input": {text: text}}, {"type": text, text: text}]}}}
     yield {"card_id": "unseen", "content": {"__type__": "TextContent", "text": UNSEEN}}
 
 
@@ -56,6 +59,7 @@ BENT = [
     {"__type__": "TextContent", "text": {"no": "text"}}, {"__type__": "ToolContent", "tools": [None]},
     {"__type__": "ToolResultContent", "status": 3}, {"__type__": "FieldsSchemaContent", "fields": "x"},
     {"__type__": "MultiFileContent", "files": [1]}, {"__type__": "FileContent"},
+    {"__type__": "MessageContent", "message": {"content": [None, {"type": "text"}, {"type": "tool_result", "content": 3}], "tool_calls": [None]}},
     {"__type__": "JsonContent"}, [], 0, "a bare text", {"length": -1}, {"__type__": "constructor"},
 ]
 

@@ -87,6 +87,16 @@ static const struct accepted {
      "\"target_subject\":\"x\"}",
      NULL},
 
+    /* MessageContent */
+    {"{\"message\": {\"x\":1.0, \"role\":\"new\"} ,\"__type__\":\"MessageContent\",\"more\":1,"
+     "\"format\":\"openai\"}",
+     "{\"__type__\":\"MessageContent\",\"format\":\"openai\",\"message\":{\"x\":1.0, "
+     "\"role\":\"new\"},\"more\":1}"},
+    {"{\"__type__\":\"MessageContent\",\"format\":\"resp\\u006fnses\",\"message\":{\"type\":"
+     "\"new\"}"
+     "}",
+     NULL},
+
     /* ToolResultContent */
     {RESULT("success", "suspend") "}",
      RESULT("success", "suspend") ",\"result\":null,\"error\":null}"},
@@ -177,7 +187,9 @@ static void takes_what_fits(void **state)
 #define FILE_WITH(class, member) FILE_OF(class, S3) "," member "}"
 #define SCHEMA(fields)           "{\"__type__\":\"FieldsSchemaContent\",\"fields\":" fields "}"
 #define MULTI(files)             "{\"__type__\":\"MultiFileContent\",\"files\":" files "}"
-#define ERROR_OF(error)          RESULT("failed", "suspend") ",\"error\":" error "}"
+#define MESSAGE(format, message)                                                                   \
+    "{\"__type__\":\"MessageContent\",\"format\":\"" format "\",\"message\":" message "}"
+#define ERROR_OF(error) RESULT("failed", "suspend") ",\"error\":" error "}"
 
 static const struct refused {
     const char *content;
@@ -215,6 +227,16 @@ static const struct refused {
     {"{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{},\"status\":\"s\","
      "\"target_subject\":1}",
      "target_subject", "must be a string"},
+
+    {"{\"__type__\":\"MessageContent\",\"message\":{\"role\":\"user\"}}", "format", "is required"},
+    {"{\"__type__\":\"MessageContent\",\"format\":\"openai\"}", "message", "is required"},
+    {MESSAGE("gemini", "{\"role\":\"user\"}"), "format", "must be openai, responses or anthropic"},
+    {MESSAGE("openai", "[]"), "message", "must be an object, not array"},
+    {MESSAGE("openai", "{\"type\":\"message\"}"), "message",
+     "must have a role: of a whole answer, give the message"},
+    {MESSAGE("anthropic", "{\"role\":1}"), "message", "must have a role: "},
+    {MESSAGE("responses", "{\"output\":[]}"), "message",
+     "must have a role or a type: of a whole answer, give an item of its output"},
 
     {"{\"__type__\":\"ToolResultContent\",\"after_execution\":\"suspend\"}", "status",
      "is required"},
@@ -373,9 +395,9 @@ static void knows_uris(void **state)
 
 static const char *const class_names[] = {
     "TextContent",      "JsonContent",       "FieldsSchemaContent", "ToolContent",
-    "ToolCallContent",  "ToolResultContent", "FileContent",         "ImageFileContent",
-    "PdfFileContent",   "TextFileContent",   "VideoFileContent",    "AudioFileContent",
-    "MultiFileContent",
+    "ToolCallContent",  "ToolResultContent", "MessageContent",      "FileContent",
+    "ImageFileContent", "PdfFileContent",    "TextFileContent",     "VideoFileContent",
+    "AudioFileContent", "MultiFileContent",
 };
 
 static const char *class_of(const char *content)
@@ -466,6 +488,14 @@ static const struct text_row {
          "[" FILE_OF("FileContent", "s3://b/1") "},{},7," FILE_OF("FileContent", "s3://b/2") "}]"),
      "s3://b/1\ns3://b/2"},
     {MULTI("7"), MULTI("7")},
+    {MESSAGE("openai", "{\"role\":\"user\",\"content\":\"a\\nb\"}"), "a\nb"},
+    {MESSAGE("anthropic", "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+                          "{\"type\":\"x\"},\"b\",{\"text\":\"c\"}]}"),
+     "a\nb\nc"},
+    {MESSAGE("responses", "{\"type\":\"function_call_output\",\"output\":\"r\"}"), "r"},
+    {MESSAGE("openai", "{\"role\":\"assistant\",\"content\": null}"),
+     "{\"role\":\"assistant\",\"content\":null}"},
+    {MESSAGE("openai", "7"), MESSAGE("openai", "7")},
 };
 
 static void shows_plain_text(void **state)

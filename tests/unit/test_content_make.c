@@ -47,6 +47,12 @@ static void makes_plain_content(void **state)
     expect_made(cardbox_tool_result_content(&out, "success ", "suspend", "1", NULL, &err), &out,
                 RESULT("success", "suspend") ",\"result\":1,\"error\":null}", &err);
     expect_made(
+        cardbox_message_content(&out, "openai", "{\"role\": \"user\",\"content\":\"a\"}", &err),
+        &out,
+        "{\"__type__\":\"MessageContent\",\"format\":\"openai\",\"message\":{\"role\": "
+        "\"user\",\"content\":\"a\"}}",
+        &err);
+    expect_made(
         cardbox_content_check(&out, " {\"text\":\"\",\"__type__\":\"TextContent\"}", 0, &err), &out,
         "{\"__type__\":\"TextContent\",\"text\":\"\"}", &err);
     expect_made(cardbox_content_check(&out, "[1 ]junk", 4, &err), &out, "[1 ]", &err);
@@ -82,6 +88,11 @@ static void refuses_arguments(void **state)
     assert_non_null(strstr(err.message, "error"));
     assert_int_equal(cardbox_tool_result_content(&out, "failed", "x", "{", "{]", NULL),
                      CARDBOX_INVALID);
+    assert_int_equal(cardbox_message_content(&out, "x", "{\"role\":\"user\"}", &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(cardbox_message_content(&out, NULL, "{\"role\":\"user\"}", &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(cardbox_message_content(&out, "openai", NULL, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_content_check(&out, NULL, 3, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_content_check(&out, "[1", 0, &err), CARDBOX_INVALID);
     assert_int_equal(err.position, 2);

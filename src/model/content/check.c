@@ -62,6 +62,22 @@ static bool decode(checker *c, slice token)
     return true;
 }
 
+/* Checks that the inside of a string token is one of the choices of a field. */
+static bool is_choice(checker *c, const char *const *choices, slice inside)
+{
+    buf list = BUF_INIT(CONTENT_MESSAGE_SIZE);
+
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        if (content_says(inside, choices[i]))
+            return true;
+        buf_text(&list, i == 0 ? "" : choices[i + 1] == NULL ? " or " : ", ");
+        buf_text(&list, choices[i]);
+    }
+    refuse(c, "must be %s", buf_str(&list));
+    buf_free(&list);
+    return false;
+}
+
 static bool put_string(checker *c, const content_field *field, scan_value value)
 {
     slice inside = scan_inside(value.text);
@@ -69,9 +85,8 @@ static bool put_string(checker *c, const content_field *field, scan_value value)
         inside = content_trim(inside);
     if ((field->rules & CONTENT_NOT_EMPTY) && inside.len == 0)
         return refuse(c, "must not be empty");
-    if ((field->rules & CONTENT_AFTER) && !content_says(inside, "suspend") &&
-        !content_says(inside, "terminate"))
-        return refuse(c, "must be suspend or terminate");
+    if (field->choices != NULL && !is_choice(c, field->choices, inside))
+        return false;
     buf_json_quoted(c->out, inside);
     return true;
 }
@@ -262,6 +277,21 @@ static bool result_fits(checker *c, const content_class *class, const scan_value
     return at_step(c, "error");
 }
 
+/* Checks that the message of a MessageContent says who speaks. */
+static bool message_fits(checker *c, const content_class *class, const scan_value *values)
+{
+    scan_value format = values[content_field_named(class, "format")];
+    scan_value message = values[content_field_named(class, "message")];
+    bool may_have_type = content_says(scan_inside(format.text), "responses");
+
+    if (scan_find(message, "role").kind == SCAN_STRING ||
+        (may_have_type && scan_find(message, "type").kind == SCAN_STRING))
+        return true;
+    refuse(c, "must have a role%s: of a whole answer, give %s", may_have_type ? " or a type" : "",
+           may_have_type ? "an item of its output" : "the message");
+    return at_step(c, "message");
+}
+
 static bool put_object(checker *c, const content_class *class, scan_value object)
 {
     scan_value values[CONTENT_FIELDS_MAX] = {{SCAN_NONE, {NULL, 0}}};
@@ -276,6 +306,8 @@ static bool put_object(checker *c, const content_class *class, scan_value object
             return at_step(c, class->fields[i].name);
     }
     if (class->is_result && !result_fits(c, class, values))
+        return false;
+    if (class->is_message && !message_fits(c, class, values))
         return false;
     if (unknown)
         content_put_unknown(c->out, class, object);

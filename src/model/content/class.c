@@ -53,15 +53,25 @@ static const content_field tool_call_fields[] = {
     {.name = "target_subject", .kind = CONTENT_STRING},
     {.name = NULL}};
 
+static const char *const after_execution[] = {"suspend", "terminate", NULL};
+
 static const content_field tool_result_fields[] = {
     {.name = "status",
      .kind = CONTENT_STRING,
      .rules = REQUIRED | CONTENT_TRIM | CONTENT_NOT_EMPTY},
     {.name = "after_execution",
      .kind = CONTENT_STRING,
-     .rules = REQUIRED | CONTENT_TRIM | CONTENT_AFTER},
+     .rules = REQUIRED | CONTENT_TRIM,
+     .choices = after_execution},
     {.name = "result", .kind = CONTENT_ANY},
     {.name = "error", .kind = CONTENT_PART, .part = &result_error},
+    {.name = NULL}};
+
+static const char *const api_formats[] = {"openai", "responses", "anthropic", NULL};
+
+static const content_field message_fields[] = {
+    {.name = "format", .kind = CONTENT_STRING, .rules = REQUIRED, .choices = api_formats},
+    {.name = "message", .kind = CONTENT_OBJECT, .rules = REQUIRED},
     {.name = NULL}};
 
 /* The fields that every file class begins with. */
@@ -117,6 +127,7 @@ static const content_class classes[] = {
     {.name = "ToolContent", .fields = tool_fields},
     {.name = "ToolCallContent", .fields = tool_call_fields},
     {.name = "ToolResultContent", .fields = tool_result_fields, .is_result = true},
+    {.name = "MessageContent", .fields = message_fields, .text = "message", .is_message = true},
     {.name = "FileContent", .fields = file_fields, .text = "uri", .is_file = true},
     {.name = "ImageFileContent", .fields = image_fields, .text = "uri", .is_file = true},
     {.name = "PdfFileContent", .fields = pdf_fields, .text = "uri", .is_file = true},

@@ -30,8 +30,7 @@ enum {
     CONTENT_NOT_EMPTY = 1 << 1, /* a string or an array must not be empty */
     CONTENT_TRIM = 1 << 2, /* white space at both ends of a string is removed before the checks */
     CONTENT_POSITIVE = 1 << 3, /* a number must be above 0 */
-    CONTENT_NATURAL = 1 << 4,  /* a number must be 0 or above */
-    CONTENT_AFTER = 1 << 5     /* a string must be "suspend" or "terminate" */
+    CONTENT_NATURAL = 1 << 4   /* a number must be 0 or above */
 };
 
 typedef struct content_class content_class;
@@ -39,9 +38,10 @@ typedef struct content_class content_class;
 typedef struct content_field {
     const char *name;
     content_kind kind;
-    unsigned rules;            /* flags, such as CONTENT_REQUIRED */
-    const char *unset;         /* JSON that is stored for an absent or null field; NULL: null */
-    const content_class *part; /* class of a CONTENT_PART or of the elements of CONTENT_PARTS */
+    unsigned rules;             /* flags, such as CONTENT_REQUIRED */
+    const char *const *choices; /* the values that a string may have, then NULL; NULL: any value */
+    const char *unset;          /* JSON that is stored for an absent or null field; NULL: null */
+    const content_class *part;  /* class of a CONTENT_PART or of the elements of CONTENT_PARTS */
 } content_field;
 
 struct content_class {
@@ -51,6 +51,7 @@ struct content_class {
     bool is_part;     /* objects of this class are inside other content and have no "__type__" */
     bool is_file;     /* objects of this class may be in a MultiFileContent */
     bool is_result;   /* the field error must be set if and only if status is not "success" */
+    bool is_message;  /* the field message must have a role, or in the format responses a type */
 };
 
 /* Returns the class that the "__type__" of an object names; NULL if "__type__" is missing or names

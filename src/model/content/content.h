@@ -47,7 +47,8 @@ bool content_normalise(buf *out, slice content, content_error *error);
  * Appends content as plain text, in UTF-8. The content must be JSON that scan_check accepted. The
  * text of a TextContent and of a JSON string is appended decoded; NUL and half a surrogate pair
  * become U+FFFD. For files their uris are appended, one a line. Other content is appended as
- * compact JSON: for a JsonContent only its data, for a FieldsSchemaContent only its fields.
+ * compact JSON: for a JsonContent only its data, for a FieldsSchemaContent only its fields. For a
+ * MessageContent the texts of the message are appended, one a line, or else the message as JSON.
  */
 void content_text(buf *out, slice content);
 

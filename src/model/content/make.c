@@ -191,6 +191,15 @@ cardbox_status cardbox_tool_result_content(char **out, const char *status,
     return maker_finish(out, &m);
 }
 
+cardbox_status cardbox_message_content(char **out, const char *format, const char *message,
+                                       cardbox_error *err)
+{
+    maker m = maker_start("MessageContent", err);
+    add_text(&m, "format", format);
+    add_json(&m, "message", message);
+    return maker_finish(out, &m);
+}
+
 /* --- files --- */
 
 typedef enum member_kind {

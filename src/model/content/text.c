@@ -43,6 +43,30 @@ static void put_uris(buf *out, scan_value files)
     }
 }
 
+/* Appends the texts of a message of an API, which are its content or the output of a tool: a
+ * string, or blocks with the member "text", one a line. Returns false, with nothing appended, if
+ * there is no text. */
+static bool put_message_text(buf *out, scan_value message)
+{
+    scan_value content = scan_find(message, "content"), block;
+    size_t start = out->len;
+
+    if (content.kind == SCAN_NONE)
+        content = scan_find(message, "output");
+    if (content.kind == SCAN_STRING)
+        put_string(out, content.text);
+    scan_walk walk = scan_enter(content);
+    while (content.kind == SCAN_ARRAY && scan_element(&walk, &block)) {
+        scan_value text = block.kind == SCAN_OBJECT ? scan_find(block, "text") : block;
+        if (text.kind != SCAN_STRING)
+            continue;
+        if (out->len > start)
+            buf_char(out, '\n');
+        put_string(out, text.text);
+    }
+    return out->len > start;
+}
+
 /* Appends the value of a field as plain text. Returns false, with nothing appended, if the value
  * has a wrong JSON type. */
 static bool put_field(buf *out, content_kind kind, scan_value value)
@@ -77,7 +101,10 @@ void content_text(buf *out, slice content)
     }
     if (class && class->text) {
         content_kind kind = class->fields[content_field_named(class, class->text)].kind;
-        if (put_field(out, kind, scan_find(value, class->text)))
+        scan_value field = scan_find(value, class->text);
+        if (class->is_message && field.kind == SCAN_OBJECT && put_message_text(out, field))
+            return;
+        if (put_field(out, kind, field))
             return;
     }
     put_json(out, value);

@@ -5,6 +5,8 @@
 
 #include "cardbox/content.h"
 #include "model/content/content.h"
+#include "model/session/api.h"
+#include "model/session/entry.h"
 #include "store/card/card_json.h"
 #include "store/card/card_result.h"
 #include "store/client/check.h"
@@ -69,18 +71,39 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* The role is derived from the type if the card and its metadata have no role. The metadata of a
- * card that was given as read is complete. ptr NULL: no role is added. */
+/* Returns the role of the message in a MessageContent; NULL: it has no known role, or the content
+ * is another one. */
+static const char *role_of_message(scan_value content)
+{
+    static const char *const NAMES[] = {[API_NONE] = NULL,
+                                        [API_SYSTEM] = "system",
+                                        [API_USER] = "user",
+                                        [API_ASSISTANT] = "assistant",
+                                        [API_RESULT] = "tool"};
+    const char *class = content_class_of(content);
+    if (class == NULL || strcmp(class, "MessageContent") != 0)
+        return NULL;
+    scan_value format = scan_find(content, "format");
+    for (int i = 0; i < API_FORMATS; i++)
+        if (session_string_is(format, API_FORMAT_NAMES[i]))
+            return NAMES[api_role_of(scan_find(content, "message"), API_FORMAT_NUMBERS[i])];
+    return NULL;
+}
+
+/* The role is derived from the type, or else from the message in the content, if the card and its
+ * metadata have no role. The metadata of a card that was given as read is complete. ptr NULL: no
+ * role is added. */
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
+    const char *role = NULL;
     if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE || card->is_read_form)
         return card->role;
     if (card->type.ptr != NULL)
-        return slice_of(role_of_type(card->type));
-    if (type.kind != SCAN_STRING)
-        return (slice){NULL, 0};
-    return slice_of(role_of_type(scan_inside(type.text)));
+        role = role_of_type(card->type);
+    else if (type.kind == SCAN_STRING)
+        role = role_of_type(scan_inside(type.text));
+    return slice_of(role != NULL ? role : role_of_message(scan_whole(card->content)));
 }
 
 static cardbox_status merge_member(buf *out, scan_value there, slice name, slice value,
