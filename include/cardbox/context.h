@@ -45,11 +45,14 @@ typedef struct cardbox_context_options {
     int64_t limit;            /**< maximum number of messages, 1 to 1,000,000; 0: no limit. See
                                    cardbox_build_context_options */
     int64_t token_budget; /**< maximum of the estimated tokens, 1 to 1,000,000,000; 0: no budget */
+    const char *as;       /**< for the context of a box: the author for whom the context is, up to
+                               512 bytes; NULL: all answers are those of the reader. See
+                               cardbox_build_box_context */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0               \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0, NULL         \
     }
 
 /**
@@ -90,7 +93,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    the entry; NULL: the head of the session
- * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT; `then_count` must be 0
+ * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT; `then_count` must be 0, and `as` NULL
  * @param err         may be NULL
  * @return as cardbox_build_context
  *
@@ -110,6 +113,16 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * role of other cards is `role` of the metadata, else the role of the type, else user. The
  * tool_calls of a card with the role assistant are tool calls too. Tool calls and tool results are
  * paired as by cardbox_build_context. Runs one statement.
+ *
+ * A card with a MessageContent is a message of a model's API. In its own format, the context
+ * contains this message byte for byte, unless a repair must change it. The `tool_calls` of such a
+ * card are further ids for the calls of the message, in the same order: a card of a result may
+ * name either id.
+ *
+ * With options->as, the context is the one that this author sees. Answers of cards with another
+ * author_id become texts of users with the name of the author, and so do their calls and the
+ * results of these calls. Their thinking is left out. Cards without an author_id are the reader's.
+ * Cards of users and system texts do not change.
  *
  * These are the texts of a tool result whose content has `status` and `result`. A string `result`
  * is a text as it is; any other `result` is a text with the JSON of the card. A null is no text. If

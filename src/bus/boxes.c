@@ -173,6 +173,7 @@ BUS_READS(box_context)
 
     read_box(in, &request->first);
     request->how = input_context(in);
+    request->reader = input_id(in, "as", CARDBOX_KEY_MAX);
     request->tail = input_integer(in, "tail", -1);
     request->bytes_max = CONTEXT_INPUT_MAX;
     box_context_plan(request, then, read_then(in, then));

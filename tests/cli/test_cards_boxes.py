@@ -112,7 +112,10 @@ def test_box_context():
     assert whole["report"]["format"] == "anthropic" and all(m["role"] != "system" for m in whole["messages"]), whole
     raw, = objects("box", "context", BOX, "--no-repair", "--tail", "2", env=env)
     assert raw["report"]["cards"] == 2 and raw["report"]["repairs"] == [], raw
-    for wrong in (["--format", "xml"], ["--at-version", "1", "--at-length", "1"]):
+    done = cardbox("box", "context", BOX, "--as", "maria", env=env)
+    assert {message["role"] for message in json.loads(done.stdout)} == {"user", "system"}, done
+    assert "of other authors became texts of users" in done.stderr, done
+    for wrong in (["--format", "xml"], ["--at-version", "1", "--at-length", "1"], ["--as", ""], ["--as", "a" * 513]):
         assert cardbox("box", "context", BOX, *wrong, env=env, check=False).returncode == 2, wrong
     gone = cardbox("box", "context", BOX, "--at-version", "9", env=env, check=False)
     assert gone.returncode == 1 and gone.stdout == "", gone

@@ -1,7 +1,8 @@
 /*
  * api_contexts.c: contexts of messages of APIs for tests/unit/test_api_random.py. Reads sessions:
- * "COUNT\n", then COUNT lines of entries. For each format in turn, answers a line with
- * {"system", "messages", "report"}.
+ * "COUNT\n", then COUNT lines of entries, which have the member "author". For each format in turn,
+ * answers a line with {"system", "messages", "report"} for the session, one for a box of cards with
+ * the same messages, and one for this box as the author "alice" sees it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,30 +12,76 @@
 static const cardbox_format FORMATS[] = {CARDBOX_FORMAT_OPENAI, CARDBOX_FORMAT_RESPONSES,
                                          CARDBOX_FORMAT_ANTHROPIC};
 
-static void print_context(const session_file *file, cardbox_format format)
+static void build_of_session(context *out, const session_file *file, cardbox_format format,
+                             arena *memory)
 {
-    arena memory = ARENA_INIT;
-    buf line = BUF_INIT(SIZE_MAX / 4);
-    const session_entry **path = arena_zeros(&memory, file->count + 1, sizeof(*path));
-    context_output out;
-    context ctx;
+    const session_entry **path = arena_zeros(memory, file->count + 1, sizeof(*path));
 
     for (size_t i = 0; path != NULL && i < file->count; i++)
         path[i] = &file->entries[i];
-    if (path == NULL || !context_of_path(&ctx, NULL, path, file->count, format, true, &memory) ||
-        !context_write(&out, &ctx))
+    if (path == NULL || !context_of_path(out, NULL, path, file->count, format, true, memory))
+        exit(1);
+}
+
+static context_card card_of(const session_entry *entry, arena *memory)
+{
+    buf content = BUF_INIT(SIZE_MAX / 4), metadata = BUF_INIT(SIZE_MAX / 4);
+
+    buf_text(&content, "{\"__type__\":\"MessageContent\",\"format\":");
+    buf_slice(&content, scan_find(entry->value, "format").text);
+    buf_text(&content, ", \"message\": ");
+    buf_slice(&content, scan_find(entry->value, "message").text);
+    buf_char(&content, '}');
+    buf_text(&metadata, "{\"author_id\":");
+    buf_slice(&metadata, scan_find(entry->value, "author").text);
+    buf_char(&metadata, '}');
+    return (context_card){.card_id = entry->id,
+                          .content = arena_keep(memory, &content),
+                          .metadata = arena_keep(memory, &metadata)};
+}
+
+static void build_of_box(context *out, const session_file *file, slice reader,
+                         cardbox_format format, arena *memory)
+{
+    context_card *cards = arena_zeros(memory, file->count + 1, sizeof(*cards));
+
+    for (size_t i = 0; cards != NULL && i < file->count; i++)
+        cards[i] = card_of(&file->entries[i], memory);
+    if (cards == NULL || !context_of_cards(out, cards, file->count, reader, format, true, memory))
+        exit(1);
+}
+
+static void print_context(context *ctx)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+    context_output out;
+
+    if (!context_write(&out, ctx))
         exit(1);
     buf_char(&line, '{');
     if (out.system.len > 0)
         buf_member(&line, "system", buf_as_slice(&out.system));
     buf_member(&line, "messages", buf_as_slice(&out.messages));
-    context_put_next(&line, &ctx);
+    context_put_next(&line, ctx);
     buf_member(&line, "report", SLICE("{"));
-    context_report(&line, &ctx);
+    context_report(&line, ctx);
     buf_text(&line, "}}");
     puts(buf_str(&line));
     buf_free(&line);
     context_output_free(&out);
+}
+
+static void print_contexts(const session_file *file, cardbox_format format)
+{
+    arena memory = ARENA_INIT;
+    context ctx;
+
+    build_of_session(&ctx, file, format, &memory);
+    print_context(&ctx);
+    build_of_box(&ctx, file, SLICE(""), format, &memory);
+    print_context(&ctx);
+    build_of_box(&ctx, file, SLICE("alice"), format, &memory);
+    print_context(&ctx);
     arena_reset(&memory);
 }
 
@@ -56,7 +103,7 @@ int main(void)
         if (!session_file_read(&file, buf_as_slice(&text)))
             exit(3);
         for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++)
-            print_context(&file, FORMATS[i]);
+            print_contexts(&file, FORMATS[i]);
         fflush(stdout);
         session_file_free(&file);
         buf_free(&text);

@@ -107,6 +107,14 @@ static void test_messages(void **state)
                         "[{\"type\":\"text\",\"text\":\"be brief\"}]");
     cardbox_context_free(context);
 
+    how.format = CARDBOX_FORMAT_OPENAI;
+    how.as = "alice"; /* no card has an author */
+    assert_ok(cardbox_build_box_context(&context, db, T, box, NULL, &how, &err), &err);
+    assert_int_equal(cardbox_context_count(context), 7);
+    assert_null(strstr(cardbox_context_report(context), "other_speaker"));
+    cardbox_context_free(context);
+
+    how.as = NULL;
     how.format = CARDBOX_FORMAT_ENTRIES;
     how.no_repair = true;
     assert_ok(cardbox_build_box_context(&context, db, T, box, NULL, &how, &err), &err);
@@ -167,6 +175,14 @@ static void test_refusals(void **state)
                      CARDBOX_INVALID);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.tail = 10001}), CARDBOX_TOO_LARGE);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.limit = 10001}), CARDBOX_TOO_LARGE);
+    how.as = "";
+    assert_int_equal(cardbox_build_box_context(&context, db, T, box, NULL, &how, &err),
+                     CARDBOX_INVALID);
+    how.as = "alice";
+    assert_int_equal(cardbox_build_context_options(&context, db, T, "s", NULL, &how, &err),
+                     CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "can't have a reader"));
+    how.as = NULL;
     how.format = (cardbox_format)5;
     assert_int_equal(cardbox_build_box_context(&context, db, T, box, NULL, &how, &err),
                      CARDBOX_INVALID);

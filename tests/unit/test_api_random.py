@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Random conversations in the formats of three APIs: a context in the same format has their bytes, and the APIs' rules
-find nothing in a context in another format."""
+find nothing in a context in another format. Sessions and boxes give the same contexts, and a box with several agents
+gives each of them one that the APIs take."""
 
 import json
 import os
@@ -30,16 +31,18 @@ def program():
     return subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def contexts(format_, messages):
-    """The context of a session with these messages, JSON texts, in each format."""
+def contexts(format_, messages, authors):
+    """The contexts of a session with these messages, JSON texts, of a box with them, and of the box as alice sees it, in each
+    format."""
     lines = []
-    for number, message in enumerate(messages):
+    for number, (message, author) in enumerate(zip(messages, authors)):
         parent = f'"m{number - 1}"' if number else "null"
-        lines.append(f'{{"id":"m{number}","parentId":{parent},"type":"message","format":"{format_}","message":{message}}}')
+        lines.append(f'{{"id":"m{number}","parentId":{parent},"type":"message","format":"{format_}","message":{message},'
+                     f'"author":"{author}"}}')
     process = program()
     process.stdin.write("".join(f"{line}\n" for line in (str(len(lines)), *lines)).encode())
     process.stdin.flush()
-    return {other: process.stdout.readline().decode() for other in FORMATS}
+    return {other: [process.stdout.readline().decode() for _ in range(3)] for other in FORMATS}
 
 
 class Maker:
@@ -60,6 +63,14 @@ class Maker:
         if self.often(0.2):
             value[self.random.choice(["x_new", "index", "extra_content"])] = self.random.choice([1, None, {"deep": [True]}, "s"])
         return value
+
+    def authors(self, messages):
+        """The author of each message: one agent in each turn of the user."""
+        author = "alice"
+        for message in messages:
+            if message.get("role") == "user" and "tool_result" not in str(message["content"]):
+                author = self.random.choice(["alice", "bob", "bob \u00e9"])
+            yield author
 
     def call_id(self):
         self.calls += 1
@@ -182,16 +193,32 @@ RULES = {"openai": lambda context: llm_rules.openai(context["messages"]),
          "anthropic": lambda context: llm_rules.anthropic(context["messages"], context.get("system"))}
 
 
+def check_seen(seen, format_, other, said):
+    """What alice sees of `said`, pairs of an author and a message in its bytes."""
+    if other != format_:
+        RULES[other](json.loads(seen))
+        return
+    at = 0
+    for author, message in said:
+        is_sent = author == "alice" and '"reasoning"' not in message and "tool_result" not in message
+        assert not is_sent or (at := seen.find(message, at)) >= 0, (message, seen)
+    repairs = {one["repair"] for one in json.loads(seen)["report"]["repairs"]}
+    assert repairs <= {"other_speaker", "empty_message"}, seen
+
+
 def check_conversation(format_, seed):
     maker = Maker(seed)
-    messages = [maker.json(message) for message in getattr(maker, format_)()]
+    given = list(getattr(maker, format_)())
+    messages, authors = [maker.json(message) for message in given], list(maker.authors(given))
     try:
-        for other, context in contexts(format_, messages).items():
+        for other, (of_session, of_box, seen) in contexts(format_, messages, authors).items():
+            assert of_box == of_session, (of_box, of_session)
             if other == format_:
-                assert f'"messages":[{",".join(messages)}]' in context, context
-                assert json.loads(context)["report"]["repairs"] == [], context
+                assert f'"messages":[{",".join(messages)}]' in of_session, of_session
+                assert json.loads(of_session)["report"]["repairs"] == [], of_session
             else:
-                RULES[other](json.loads(context))
+                RULES[other](json.loads(of_session))
+            check_seen(seen, format_, other, list(zip(authors, messages)))
     except AssertionError as fault:
         raise AssertionError(f"{format_}, seed {seed}: {fault}\n" + "\n".join(messages)) from None
 

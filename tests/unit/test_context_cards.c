@@ -10,20 +10,27 @@
 #include <cmocka.h>
 #include "unit/context_check.h"
 
-static void assert_cards(const context_card *cards, size_t count, cardbox_format format,
-                         const char *expected)
+static void assert_seen_by(slice reader, const context_card *cards, size_t count,
+                           cardbox_format format, const char *expected)
 {
     arena memory = ARENA_INIT;
     context ctx;
     context_output out;
 
-    assert_true(context_of_cards(&ctx, cards, count, format, true, &memory));
+    assert_true(context_of_cards(&ctx, cards, count, reader, format, true, &memory));
     assert_true(context_write(&out, &ctx));
-    assert_accepted(&out, format);
+    if (format != CARDBOX_FORMAT_RESPONSES)
+        assert_accepted(&out, format);
     if (strcmp(buf_str(&out.messages), expected) != 0)
         fail_msg("\n%s\nis not\n%s", buf_str(&out.messages), expected);
     context_output_free(&out);
     arena_reset(&memory);
+}
+
+static void assert_cards(const context_card *cards, size_t count, cardbox_format format,
+                         const char *expected)
+{
+    assert_seen_by(SLICE(""), cards, count, format, expected);
 }
 
 static void cards_become_messages(void **state)
@@ -212,6 +219,187 @@ static void a_known_call_lists_new_ones(void **state)
                  "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"}]");
 }
 
+/* --- messages of APIs --- */
+
+#define MESSAGE(id, format, json)                                                                  \
+    {                                                                                              \
+        .card_id = SLICE(id), .metadata = SLICE("{}"),                                             \
+        .content = SLICE("{\"__type__\":\"MessageContent\",\"format\":\"" format                   \
+                         "\",\"message\": " json "}")                                              \
+    }
+
+#define ASKS "{\"content\":\"q\\u0041\", \"role\":\"user\"}"
+#define CALLS(call)                                                                                \
+    "{\"role\":\"assistant\",\"content\":null,\"x\":1.0,\"tool_calls\":[{\"id\":\"" call "\","     \
+    "\"type\":\"function\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]}"
+#define GETS "{\"role\":\"tool\",\"tool_call_id\":\"f.g:0\",\"content\":\"r\"}"
+
+static void messages_are_as_stored(void **state)
+{
+    static const context_card CARDS[] = {MESSAGE("1", "openai", ASKS),
+                                         MESSAGE("2", "openai", CALLS("f.g:0")),
+                                         MESSAGE("3", "openai", GETS)};
+    static const context_card WHOLE = MESSAGE("4", "anthropic",
+                                              "{\"id\":\"msg_1\",\"type\":\"message\",\"role\":"
+                                              "\"assistant\",\"content\":[{\"type\":\"text\","
+                                              "\"text\":\"a\",\"x\":1.0}],\"usage\":{}}");
+
+    (void)state;
+    assert_cards(CARDS, 3, CARDBOX_FORMAT_OPENAI, "[" ASKS "," CALLS("f.g:0") "," GETS "]");
+    assert_cards(CARDS, 3, CARDBOX_FORMAT_RESPONSES,
+                 "[{\"type\":\"message\",\"role\":\"user\",\"content\":\"q\\u0041\"},"
+                 "{\"type\":\"function_call\",\"call_id\":\"f.g:0\",\"name\":\"g\",\"arguments\":"
+                 "\"{}\"},{\"type\":\"function_call_output\",\"call_id\":\"f.g:0\",\"output\":"
+                 "\"r\"}]");
+    assert_cards(&WHOLE, 1, CARDBOX_FORMAT_ANTHROPIC,
+                 "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"(the conversation "
+                 "begins with the assistant)\"}]},{\"role\":\"assistant\",\"content\":[{\"type\":"
+                 "\"text\",\"text\":\"a\",\"x\":1.0}]}]");
+}
+
+/* Stored by SQL, which does not check content: a format or a message of nobody is JSON. */
+static void unknown_messages_are_texts(void **state)
+{
+    static const context_card CARDS[] = {MESSAGE("1", "gemini", "{\"content\":\"a\"}"),
+                                         MESSAGE("2", "openai", "7")};
+
+    (void)state;
+    assert_cards(CARDS, 2, CARDBOX_FORMAT_OPENAI,
+                 "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":"
+                 "\"{\\\"__type__\\\":\\\"MessageContent\\\",\\\"format\\\":\\\"openai\\\","
+                 "\\\"message\\\":7}\"}]");
+}
+
+/* A result may name the id that the store has for the call, and a card of the call is no second
+ * call. The model sees its own id. */
+static void calls_have_ids_of_the_store(void **state)
+{
+    static context_card cards[] = {
+        MESSAGE("1", "openai", ASKS),
+        MESSAGE("2", "openai", CALLS("f.g:0")),
+        BY_TYPE("3", "tool.call", "0197-1", "{\"tool_name\":\"g\",\"arguments\":{}}"),
+        BY_TYPE("4", "tool.result", "0197-1", "{\"status\":\"success\",\"result\":\"one\"}"),
+        MESSAGE("5", "openai", CALLS("f.g:1")),
+        BY_TYPE("6", "tool.result", "0197-2", "{\"status\":\"success\",\"result\":\"two\"}"),
+        BY_TYPE("7", "tool.result", "0197-1", "{\"status\":\"failed\",\"result\":\"late\"}"),
+    };
+
+    (void)state;
+    cards[1].tool_calls = SLICE("[{\"id\":\"0197-1\",\"name\":\"g\"}]");
+    cards[4].tool_calls = SLICE("[{\"id\":\"0197-2\",\"name\":\"g\"}]");
+    assert_cards(
+        cards, 7, CARDBOX_FORMAT_OPENAI,
+        "[" ASKS "," CALLS(
+            "f.g:0") ","
+                     "{\"role\":\"tool\",\"tool_call_id\":\"f.g:0\",\"content\":\"one\"}," CALLS(
+                         "f.g:1") ","
+                                  "{\"role\":\"tool\",\"tool_call_id\":\"f.g:1\",\"content\":"
+                                  "\"two\"}]");
+}
+
+/* --- several agents --- */
+
+#define BY(id, author, role, json)                                                                 \
+    {                                                                                              \
+        .card_id = SLICE(id), .content = SLICE(json),                                              \
+        .metadata = SLICE("{\"author_id\":\"" author "\",\"role\":\"" role "\"}")                  \
+    }
+
+static void answers_of_others_are_texts(void **state)
+{
+    static context_card cards[] = {
+        BY("1", "maria", "user", "\"Look.\""),
+        BY("2", "bob s", "assistant", "\"I look.\""),
+        BY("3", "find", "tool", "{\"status\":\"failed\",\"result\":\"no\"}"),
+        BY("4", "al\\u0069ce", "assistant", "\"Mine.\""),
+        BY("5", "find", "tool", "{\"status\":\"success\",\"result\":\"yes\"}"),
+        {.card_id = SLICE("6"),
+         .content = SLICE("\"Nobody's.\""),
+         .metadata = SLICE("{\"role\":\"assistant\"}")},
+    };
+
+    (void)state;
+    cards[1].tool_calls = SLICE("[{\"id\":\"c1\",\"name\":\"find\",\"arguments\":{\"q\": 1.0}}]");
+    cards[2].metadata = SLICE("{\"author_id\":\"find\",\"type\":\"tool.result\"}");
+    cards[2].tool_call_id = SLICE("c1");
+    cards[3].tool_calls = SLICE("[{\"id\":\"c2\",\"name\":\"find\",\"arguments\":{}}]");
+    cards[4].metadata = cards[2].metadata;
+    cards[4].tool_call_id = SLICE("c2");
+    assert_seen_by(
+        SLICE("alice"), cards, 6, CARDBOX_FORMAT_OPENAI,
+        "[{\"role\":\"user\",\"content\":\"Look.\"},"
+        "{\"role\":\"user\",\"name\":\"bob_s\",\"content\":[{\"type\":\"text\",\"text\":\"I "
+        "look.\"},"
+        "{\"type\":\"text\",\"text\":\"Called the tool find with {\\\"q\\\": 1.0}\"}]},"
+        "{\"role\":\"user\",\"name\":\"bob_s\",\"content\":[{\"type\":\"text\",\"text\":\"Result "
+        "of "
+        "the tool find, status failed:\"},{\"type\":\"text\",\"text\":\"no\"}]},"
+        "{\"role\":\"assistant\",\"content\":\"Mine.\",\"tool_calls\":[{\"id\":\"c2\",\"type\":"
+        "\"function\",\"function\":{\"name\":\"find\",\"arguments\":\"{}\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"yes\"},"
+        "{\"role\":\"assistant\",\"content\":\"Nobody's.\"}]");
+    assert_seen_by(
+        SLICE("alice"), cards, 3, CARDBOX_FORMAT_ANTHROPIC,
+        "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Look.\"},{\"type\":"
+        "\"text\",\"text\":\"bob s:\\nI look.\"},{\"type\":\"text\",\"text\":\"Called the tool "
+        "find with {\\\"q\\\": 1.0}\"},{\"type\":\"text\",\"text\":\"bob s:\\nResult of the "
+        "tool find, status failed:\"},{\"type\":\"text\",\"text\":\"no\"}]}]");
+}
+
+/* The author's name stands before the first text that is sent. */
+static void thinking_of_others_is_left_out(void **state)
+{
+    static context_card card =
+        MESSAGE("1", "anthropic",
+                "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"hm\","
+                "\"signature\":\"S\"},{\"type\":\"text\",\"text\":\"a\"}]}");
+    arena memory = ARENA_INIT;
+    buf report = BUF_INIT(1000);
+    context_output out;
+    context ctx;
+
+    (void)state;
+    card.metadata = SLICE("{\"author_id\":\"bob\"}");
+    assert_seen_by(SLICE("alice"), &card, 1, CARDBOX_FORMAT_ANTHROPIC,
+                   "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"bob:\\na\"}]}]");
+    assert_true(
+        context_of_cards(&ctx, &card, 1, SLICE("alice"), CARDBOX_FORMAT_ANTHROPIC, true, &memory));
+    assert_true(context_write(&out, &ctx));
+    buf_char(&report, '{');
+    context_report(&report, &ctx);
+    assert_non_null(strstr(buf_str(&report), "\"repairs\":[{\"repair\":\"other_speaker\",\"entry\":"
+                                             "\"1\",\"message\":0}],\"left_out\":[{\"entry\":\"1\","
+                                             "\"what\":\"thinking\"}]"));
+    buf_free(&report);
+    context_output_free(&out);
+    arena_reset(&memory);
+}
+
+/* An answer of another author between a call and its result does not end the reader's answer. */
+static void own_calls_stay_open(void **state)
+{
+    static context_card cards[] = {MESSAGE("1", "openai", CALLS("f.g:0")),
+                                   BY("2", "bob", "assistant", "\"b\"")};
+    arena memory = ARENA_INIT;
+    context ctx;
+
+    (void)state;
+    cards[0].metadata = SLICE("{\"author_id\":\"alice\"}");
+    assert_true(
+        context_of_cards(&ctx, cards, 2, SLICE("alice"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_string_equal(context_next(&ctx), "tools");
+    assert_non_null(ctx.open);
+    assert_null(ctx.open->next);
+    assert_true(
+        context_of_cards(&ctx, cards, 2, SLICE("bob"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_string_equal(context_next(&ctx), "user");
+    assert_null(ctx.open);
+    assert_true(
+        context_of_cards(&ctx, cards, 1, SLICE("bob"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_string_equal(context_next(&ctx), "model");
+    arena_reset(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +407,12 @@ int main(void)
         cmocka_unit_test(calls_and_results_by_type),
         cmocka_unit_test(other_shapes_are_texts),
         cmocka_unit_test(a_known_call_lists_new_ones),
+        cmocka_unit_test(messages_are_as_stored),
+        cmocka_unit_test(unknown_messages_are_texts),
+        cmocka_unit_test(calls_have_ids_of_the_store),
+        cmocka_unit_test(answers_of_others_are_texts),
+        cmocka_unit_test(thinking_of_others_is_left_out),
+        cmocka_unit_test(own_calls_stay_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

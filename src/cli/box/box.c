@@ -258,13 +258,15 @@ const cli_command cli_box_context = {
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001\n"
                 "box context --project demo --then 01970000-0000-7000-8000-000000000002 "
-                "01970000-0000-7000-8000-000000000001",
+                "01970000-0000-7000-8000-000000000001\n"
+                "box context --project demo --as ops-agent 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
         CONTEXT_VIEW_OPTIONS,
         CLI_LIST("then", then, "BOX[@VERSION]",
                  "a box whose cards follow, at a version; may be repeated"),
+        CLI_TEXT("as", context.as, "ID", "the context as the author ID sees it"),
         CLI_INT("tail", part.tail, "N", "only the last N cards", 1, INT32_MAX), BOX_AS_OF),
-    .origins = {BOX_AS_OF_ORIGINS},
+    .origins = {BOX_AS_OF_ORIGINS, {"as", "--as"}},
     .check = check_as_of,
     .run = show_context,
 };

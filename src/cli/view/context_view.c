@@ -46,6 +46,15 @@ static const struct {
                               "empty results were filled with a text"},
     [CONTEXT_FIRST_MESSAGE] = {"user message was inserted before the assistant's first message",
                                "user messages were inserted before the assistant's first message"},
+    [CONTEXT_ARGUMENTS] = {"call had arguments that are no JSON object, which were replaced",
+                           "calls had arguments that are no JSON objects, which were replaced"},
+    [CONTEXT_NO_CALLS] = {"empty list of calls was removed", "empty lists of calls were removed"},
+    [CONTEXT_MERGED] = {"result was merged into the message before it",
+                        "results were merged into the messages before them"},
+    [CONTEXT_REASONING] = {"item of reasoning without the item after it was left out",
+                           "items of reasoning without the items after them were left out"},
+    [CONTEXT_OTHER_SPEAKER] = {"answer or result of another author became a text of a user",
+                               "answers or results of other authors became texts of users"},
 };
 
 static void say_kind(context_repair_kind kind, scan_value repairs)

@@ -165,13 +165,15 @@ bool context_of_path(context *out, const session_header *header, const session_e
     return finish_context(out, repair);
 }
 
-bool context_of_cards(context *out, const context_card *cards, size_t count, cardbox_format format,
-                      bool repair, arena *memory)
+bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
+                      cardbox_format format, bool repair, arena *memory)
 {
     if (!init_context(out, count, format, memory))
         return false;
+    out->reader = reader;
     for (size_t i = 0; i < count && !memory->failed; i++)
         context_add_card(out, &cards[i]);
+    context_take_speakers(out);
     return finish_context(out, repair);
 }
 
@@ -196,6 +198,7 @@ const char *context_repair_name(context_repair_kind kind)
         [CONTEXT_NO_CALLS] = "no_calls",
         [CONTEXT_MERGED] = "merged",
         [CONTEXT_REASONING] = "reasoning",
+        [CONTEXT_OTHER_SPEAKER] = "other_speaker",
     };
 
     return NAMES[kind];

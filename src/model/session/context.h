@@ -28,9 +28,11 @@ bool context_of_path(context *out, const session_header *header, const session_e
                      size_t count, cardbox_format format, bool repair, arena *memory);
 
 /* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
- * that are missing in the store. Returns false if memory is exhausted. */
-bool context_of_cards(context *out, const context_card *cards, size_t count, cardbox_format format,
-                      bool repair, arena *memory);
+ * that are missing in the store. `reader`: the id of the author for whom the context is, so that
+ * answers of other authors become texts of users; empty: all answers are the reader's own. Returns
+ * false if memory is exhausted. */
+bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
+                      cardbox_format format, bool repair, arena *memory);
 
 /* --- formats --- */
 

@@ -191,13 +191,23 @@ bool context_anthropic_leaves_out(context_writer *w, const context_message *mess
     return last_sent(&t, message) == NULL;
 }
 
+/* Returns the first part of a message that is written; NULL: no part is written. */
+static const context_part *first_sent(const turns *t, const context_message *message)
+{
+    const context_part *part = message->parts;
+
+    while (part != NULL && !is_sent(t, message, part))
+        part = part->next;
+    return part;
+}
+
 /* Writes a text. The name of who speaks becomes its first line. */
 static void put_text(turns *t, buf *out, const context_message *message, const context_part *part)
 {
     bool is_cut = message->role == CONTEXT_ASSISTANT && t->w->repairs_text;
     context_text text = is_cut ? without_end(part->text) : part->text;
 
-    if (part == message->parts && message->speaker.len > 0)
+    if (message->speaker.len > 0 && part == first_sent(t, message))
         context_put_form(t->w, out, "{\"type\":\"text\",\"text\":\"$:\\n$\"}",
                          context_inside(message->speaker), text);
     else
@@ -251,7 +261,7 @@ static void put_message(turns *t, const context_message *message)
         context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
         return;
     }
-    if (last != NULL && message->speaker.len > 0 && message->parts->kind != CONTEXT_TEXT)
+    if (last != NULL && message->speaker.len > 0 && first_sent(t, message)->kind != CONTEXT_TEXT)
         context_put_form(t->w, begin_block(t, message), "{\"type\":\"text\",\"text\":\"$:\"}",
                          context_inside(message->speaker));
     for (const context_part *part = message->parts; last != NULL; part = part->next) {

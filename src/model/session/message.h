@@ -42,6 +42,7 @@ typedef struct context_part {
     slice mime, data,
         url;       /* an image or document, insides of JSON strings: mime and data, or url */
     slice call;    /* the id by which a call and its results match, decoded if possible */
+    slice alias;   /* another such id, which only the store has; empty: none */
     slice call_id; /* inside of a JSON string: the id to write, which a repair may change */
     slice name; /* inside of a JSON string: the name of the called tool or of a document. The kind
                    of a CONTEXT_OTHER part, such as "citations". Thinking: its member in chat
@@ -111,6 +112,8 @@ typedef struct context_message {
     bool is_custom;   /* a result: the call is custom, see context_part */
     slice block;      /* a result's block in its original with its bytes; empty: none */
     slice speaker;    /* inside of a JSON string: the name of who speaks; empty: none */
+    slice author; /* inside of a JSON string: the author of an answer, if this is not the reader of
+                     the context; otherwise empty. See context_take_speakers */
     slice call, call_id, name; /* for a result: id and tool of its call, as in context_part */
     const struct context_message *answer; /* used only by pair.c: the first message of the answer
                                              that contains the message */
@@ -142,6 +145,7 @@ typedef enum context_repair_kind {
     CONTEXT_NO_CALLS,      /* an empty list of calls was left out */
     CONTEXT_MERGED,        /* results of several messages were merged into one message */
     CONTEXT_REASONING,     /* reasoning without the item after it was left out */
+    CONTEXT_OTHER_SPEAKER, /* an answer of another author, a call of it or its result became text */
     CONTEXT_LEFT_OUT       /* no repair: the format has no counterpart for a part of a message */
 } context_repair_kind;
 enum { CONTEXT_REPAIR_KINDS = CONTEXT_LEFT_OUT + 1 };
@@ -194,7 +198,8 @@ typedef struct context {
     const context_message *last_answer; /* first message of the last answer; NULL: there is none, or
                                            a message of a user follows it. Set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
-    arena *memory;         /* if memory->failed is true, the context is incomplete */
+    slice reader;  /* id of the author that the context is for; empty: all answers are its own */
+    arena *memory; /* if memory->failed is true, the context is incomplete */
 } context;
 
 void context_append(context_list *list, context_message *message);
@@ -294,6 +299,10 @@ typedef struct context_card {
 /* Adds a card as a message, or to an earlier message. For cards of the types sys.tools and
  * meta.parent_pointer, adds nothing. */
 void context_add_card(context *ctx, const context_card *card);
+
+/* Makes texts of users of the answers of other authors than ctx->reader, and of the results of
+ * their calls. */
+void context_take_speakers(context *ctx);
 
 /* Returns true if a message is written as it is stored: it has an original, in the format in which
  * the context is written. */

@@ -142,9 +142,39 @@ static void add_user(api_reading *r, scan_value content)
         api_add_text(r, api_add_section(r, CONTEXT_USER), content, (slice){"", 0});
 }
 
+static bool is_of_request(slice key)
+{
+    return scan_string_is(key, SLICE("role")) || scan_string_is(key, SLICE("content"));
+}
+
+scan_value api_part_for_request(context *ctx, scan_value message)
+{
+    buf kept = BUF_INIT(SIZE_MAX / 4);
+    scan_walk walk = scan_enter(message);
+    bool is_whole = true;
+    scan_value value;
+    slice key;
+
+    while (is_whole && scan_member(&walk, &key, &value))
+        is_whole = is_of_request(key);
+    if (is_whole)
+        return message;
+    walk = scan_enter(message);
+    buf_char(&kept, '{');
+    while (scan_member(&walk, &key, &value)) {
+        if (!is_of_request(key))
+            continue;
+        buf_comma(&kept);
+        buf_slice(&kept, key);
+        buf_char(&kept, ':');
+        buf_slice(&kept, value.text);
+    }
+    buf_char(&kept, '}');
+    return scan_whole(arena_keep(ctx->memory, &kept));
+}
+
 void api_add_anthropic(api_reading *r)
 {
-    static const char *const KNOWN[] = {"role", "content", NULL};
     static const char *const NAMES[] = {"role", "content"};
     scan_value found[2];
     context_message *message = NULL;
@@ -160,5 +190,4 @@ void api_add_anthropic(api_reading *r)
         add_content(r, message, found[1]);
     else
         api_add_other(r, message, SLICE("role"), (slice){"", 0});
-    api_add_members(r, message, r->added->value, KNOWN);
 }

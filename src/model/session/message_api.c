@@ -117,12 +117,15 @@ bool api_document_of_url(context_part *out, scan_value url)
 
 void context_add_api(context *ctx, const context_api_message *added)
 {
-    api_reading r = {.ctx = ctx, .added = added};
+    context_api_message sent = *added;
+    api_reading r = {.ctx = ctx, .added = &sent};
 
+    if (added->format == CARDBOX_FORMAT_ANTHROPIC)
+        sent.value = api_part_for_request(ctx, added->value);
     r.original = arena_zeros(ctx->memory, 1, sizeof(*r.original));
-    if (r.original == NULL)
+    if (r.original == NULL || sent.value.kind != SCAN_OBJECT)
         return;
-    r.original->text = added->value.text;
+    r.original->text = sent.value.text;
     r.original->format = added->format;
     if (added->format == CARDBOX_FORMAT_ANTHROPIC)
         api_add_anthropic(&r);

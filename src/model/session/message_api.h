@@ -44,6 +44,11 @@ void api_add_call(api_reading *r, context_message *message, scan_value id, scan_
 /* Reads the PDF of a data: URL. Returns false if the text is none. */
 bool api_document_of_url(context_part *out, scan_value url);
 
+/* Returns the part of a message of Anthropic's API that a request may contain: an object with its
+ * role and its content. If the message has no other members, as a whole answer has, returns the
+ * message itself. SCAN_NONE: out of memory. */
+scan_value api_part_for_request(context *ctx, scan_value message);
+
 void api_add_openai(api_reading *r);
 void api_add_responses(api_reading *r);
 void api_add_anthropic(api_reading *r);

@@ -3,6 +3,7 @@
  */
 #include <cardbox/card.h>
 #include "model/content/content.h"
+#include "model/session/api.h"
 #include "model/session/message.h"
 
 static context_role role_of(const char *role)
@@ -190,11 +191,11 @@ static bool add_listed_calls(context *ctx, context_message *message, const conte
     return has_one;
 }
 
-/* Adds a card that is a call. If the last message is an assistant's, the call becomes part
- * of that message, otherwise of a new message. If a call with the same id was added before and has
- * no result yet, both count as one call, which is not added again. The earlier call may come from
- * the tool_calls of this or another card. */
-static void add_call(context *ctx, const context_card *card)
+/* Adds a card that is a call. If the last message is an answer of the same author, and is no
+ * message of an API, the call becomes part of that message, otherwise of a new message. If a call
+ * with the same id was added before and has no result yet, both count as one call, which is not
+ * added again. The earlier call may come from the tool_calls of this or another card. */
+static void add_call(context *ctx, const context_card *card, slice author)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
     context_message *last = ctx->list.last;
@@ -205,12 +206,14 @@ static void add_call(context *ctx, const context_card *card)
         context_add_source(ctx, last, card->card_id, card->text);
         return;
     }
-    if (last != NULL && last->role == CONTEXT_ASSISTANT)
+    if (last != NULL && last->role == CONTEXT_ASSISTANT && last->original == NULL &&
+        slice_equal(last->author, author))
         context_add_source(ctx, last, card->card_id, card->text);
     else
         last = context_add(ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, card->card_id, card->text);
     if (last == NULL)
         return;
+    last->author = author;
     if (last->time.ptr == NULL)
         last->time = card->created_at;
     add_listed_calls(ctx, last, card, true);
@@ -220,8 +223,79 @@ static void add_call(context *ctx, const context_card *card)
     context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);
 }
 
+/* --- messages of APIs --- */
+
+/* Reads a MessageContent. Returns false for other content, and if the fields are not as writes
+ * through CardBox check them. */
+static bool read_message(context_api_message *out, const context_card *card, scan_value content,
+                         const char *class)
+{
+    static const char *const NAMES[] = {"format", "message"};
+    scan_value found[2];
+
+    if (class == NULL || strcmp(class, "MessageContent") != 0)
+        return false;
+    session_pick(content, NAMES, found, 2);
+    *out = (context_api_message){
+        .id = card->card_id, .source = card->text, .time = card->created_at, .value = found[1]};
+    for (int i = 0; i < API_FORMATS; i++) {
+        out->format = API_FORMAT_NUMBERS[i];
+        if (session_string_is(found[0], API_FORMAT_NAMES[i]))
+            return found[1].kind == SCAN_OBJECT;
+    }
+    return false;
+}
+
+/* The tool_calls of a card with a message have the ids by which the store knows the calls of the
+ * message, in their order. A card of a result may name either id. */
+static void add_aliases(context *ctx, context_message *message, const context_card *card)
+{
+    scan_value calls = scan_whole(card->tool_calls), call;
+    scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
+
+    for (; message != NULL; message = message->next) {
+        for (context_part *part = message->parts; part != NULL; part = part->next) {
+            if (part->kind != CONTEXT_CALL)
+                continue;
+            if (!scan_element(&walk, &call))
+                return;
+            slice alias = context_call_of(ctx, listed_id(call));
+            if (alias.len == 0 || slice_equal(alias, part->call))
+                continue;
+            part->alias = alias;
+            string_map_set(&ctx->open_calls, alias, 1);
+        }
+    }
+}
+
+static void add_message(context *ctx, const context_card *card, const context_api_message *added,
+                        slice author)
+{
+    context_message *before = ctx->list.last;
+
+    context_add_api(ctx, added);
+    context_message *first = before != NULL ? before->next : ctx->list.first;
+    add_aliases(ctx, first, card);
+    if (first != NULL && first->role == CONTEXT_ASSISTANT)
+        first->author = author;
+}
+
+/* Returns the inside of the JSON string with the author of a card. Empty: the card has no author,
+ * or its author is the reader, or there is no reader. */
+static slice other_author(context *ctx, scan_value metadata)
+{
+    scan_value author = scan_find(metadata, "author_id");
+    slice text;
+
+    if (ctx->reader.len == 0 ||
+        (session_text_of(&text, author, ctx->memory) && slice_equal(text, ctx->reader)))
+        return (slice){"", 0};
+    return scan_string_inside(author);
+}
+
 void context_add_card(context *ctx, const context_card *card)
 {
+    context_api_message added;
     scan_value metadata = scan_whole(card->metadata), content = scan_whole(card->content);
     scan_value type = scan_find(metadata, "type");
     bool has_tools = session_string_is(type, CARDBOX_TYPE_TOOLS);
@@ -236,7 +310,11 @@ void context_add_card(context *ctx, const context_card *card)
     context_role role = card_role(ctx, kind, metadata, type);
 
     if (kind == CARD_CALL) {
-        add_call(ctx, card);
+        add_call(ctx, card, other_author(ctx, metadata));
+        return;
+    }
+    if (read_message(&added, card, content, class)) {
+        add_message(ctx, card, &added, other_author(ctx, metadata));
         return;
     }
     context_message *message = context_add(ctx, role, CONTEXT_OF_CARD, card->card_id, card->text);
@@ -250,6 +328,8 @@ void context_add_card(context *ctx, const context_card *card)
         add_result(ctx, message, content, class);
     else
         add_content(ctx, message, card, class);
-    if (role == CONTEXT_ASSISTANT)
+    if (role == CONTEXT_ASSISTANT) {
         add_listed_calls(ctx, message, card, false);
+        message->author = other_author(ctx, metadata);
+    }
 }

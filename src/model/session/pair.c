@@ -87,6 +87,9 @@ static context_call *new_call(pairing *p, context_message *message, context_part
     group->last = call;
     if (group->unanswered == NULL)
         group->unanswered = call;
+    group = part->alias.len > 0 ? new_group(p, part->alias) : NULL;
+    if (group != NULL)
+        group->unanswered = group->last = call;
     return call;
 }
 
@@ -180,6 +183,7 @@ static void add_result(pairing *p, context_message *result)
     }
     call_group *group = group_of(p, call->part->call);
     result->answers = call;
+    result->call = call->part->call; /* the result may have named another id of the call */
     if (group != NULL && group->unanswered == call)
         group->unanswered = call->next_same;
     if (call->result == NULL || !result->is_error || call->result->is_error)
@@ -439,7 +443,7 @@ static void find_answers(pairing *p)
     context_message *before = NULL;
 
     for (context_message *at = p->ctx->list.first; at != NULL; before = at, at = at->next) {
-        if (at->role == CONTEXT_USER)
+        if (at->role == CONTEXT_USER && at->author.len == 0)
             p->last = NULL;
         if (at->role != CONTEXT_ASSISTANT || at->has_failed)
             continue;

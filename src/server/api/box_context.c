@@ -7,7 +7,7 @@
 #include "server/api/context_view.h"
 #include "store/box/box_context.h"
 
-enum { C_THEN = BOX_AT_FIELDS, C_TAIL, C_CONTEXT, C_COUNT = C_CONTEXT + CONTEXT_FIELDS };
+enum { C_THEN = BOX_AT_FIELDS, C_TAIL, C_AS, C_CONTEXT, C_COUNT = C_CONTEXT + CONTEXT_FIELDS };
 
 /* Maximum bytes of BOX@VERSION: a UUID, and 19 digits after the '@'. */
 enum { THEN_MAX = UUID_TEXT_SIZE + 19 };
@@ -18,6 +18,7 @@ static const field QUERY[C_COUNT] = {
     [BOX_AT_TIME] = {BOX_AT_TIME_FIELD},
     [C_THEN] = {"then", FIELD_TEXT, .most = THEN_MAX, .repeats = CARDBOX_THEN_MAX},
     [C_TAIL] = {"tail", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
+    [C_AS] = {"as", FIELD_ID, .most = CARDBOX_KEY_MAX},
     CONTEXT_FIELDS_AT(C_CONTEXT),
 };
 
@@ -51,6 +52,7 @@ void handle_box_context(request *r)
         !read_then(r, then, &query[C_THEN]))
         return;
     asked->how = context_request_of(&query[C_CONTEXT]);
+    asked->reader = query[C_AS].text;
     asked->tail = query[C_TAIL].given ? query[C_TAIL].number : -1;
     asked->bytes_max = context_input_max(r);
     box_context_plan(asked, then, query[C_THEN].count);

@@ -79,6 +79,10 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
 
     if (status == CARDBOX_OK)
         status = context_options_read(&request.how, &given, options, err);
+    if (status == CARDBOX_OK && given.as != NULL) {
+        request.reader = slice_of(given.as);
+        status = check_id_slice("as", request.reader, CARDBOX_KEY_MAX, err);
+    }
     if (status == CARDBOX_OK)
         status = read_part(&request, part, given.then_count > 0, err);
     if (status != CARDBOX_OK)

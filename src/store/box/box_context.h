@@ -25,8 +25,9 @@ bool box_then_parse(box_then *out, slice text);
 typedef struct box_context_request {
     box_read first; /* the first box: its tenant, its id, and the version and the part of it */
     context_request how;
-    int64_t tail;     /* use only this number of cards, the last ones of all boxes; negative: use
-                         all cards, which must be at most BOX_CONTEXT_CARDS_MAX */
+    slice reader; /* the id of the author for whom the context is; empty: nobody in particular */
+    int64_t tail; /* use only this number of cards, the last ones of all boxes; negative: use
+                     all cards, which must be at most BOX_CONTEXT_CARDS_MAX */
     size_t bytes_max; /* if all cards together have more bytes, the statement returns no card */
 
     size_t boxes;                             /* number of boxes */

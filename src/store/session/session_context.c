@@ -259,6 +259,10 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
         status = context_options_read(&all.how, &given, options, err);
     if (status == CARDBOX_OK && given.then_count > 0)
         status = error_set(err, CARDBOX_INVALID, "the context of a session can't have boxes");
+    if (status == CARDBOX_OK && given.as != NULL)
+        status = error_set(err, CARDBOX_INVALID,
+                           "the context of a session can't have a reader: "
+                           "its entries have no authors");
     if (status != CARDBOX_OK)
         return status;
     all.read.tenant = slice_of(tenant);
