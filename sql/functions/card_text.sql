@@ -1,6 +1,6 @@
--- card_text: returns the text of a card, for SQL programs: the member `text` of an object, the texts of the message of a
--- MessageContent, or the content itself if it is a string. For any other content, returns NULL. `content ->> 'text'` fails
--- if a card contains \u0000 or half a surrogate pair anywhere. The function card_text() replaces such escapes with
+-- card_text: returns the text of a card, for SQL programs. This is the member `text` of an object, the texts of the message
+-- in a MessageContent, or the content itself if it is a string. For any other content, returns NULL. `content ->> 'text'`
+-- fails if a card contains \u0000 or half a surrogate pair anywhere. The function card_text() replaces such escapes with
 -- U+FFFD.
 CREATE OR REPLACE FUNCTION cardbox.card_text(content json) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -75,7 +75,7 @@ def test_content_classes():
     with open(os.path.join(cardbox_test.ROOT, "src", "model", "content", "class.c"), encoding="utf-8") as text:
         classes = re.findall(r'\.name = "(\w+Content)"', text.read())
     said = document()["components"]["schemas"]["NewCard"]["properties"]["content"]["description"]
-    assert len(classes) == 13 and set(re.findall(r"\w+Content\b", said)) == set(classes), said
+    assert len(classes) == 14 and set(re.findall(r"\w+Content\b", said)) == set(classes), said
 
 
 def is_ability(path):

@@ -277,7 +277,7 @@ static bool result_fits(checker *c, const content_class *class, const scan_value
     return at_step(c, "error");
 }
 
-/* Checks that the message of a MessageContent says who speaks. */
+/* Checks that the message of a MessageContent has a role or a type. */
 static bool message_fits(checker *c, const content_class *class, const scan_value *values)
 {
     scan_value format = values[content_field_named(class, "format")];

@@ -1,6 +1,7 @@
 /*
- * message_speaker.c: the context of a box with several agents as one of them sees it: its own
- * answers stay answers, and what other agents answered, called and got becomes text of users.
+ * message_speaker.c: the context of a box with several agents as one of them sees it. Its own
+ * answers stay answers. Answers of other agents, their calls and the results of these calls become
+ * text of users.
  */
 #include "model/session/message.h"
 
@@ -108,8 +109,8 @@ static void name_result(context *ctx, context_message *message, slice name)
     message->status = (slice){"", 0};
 }
 
-/* A result belongs to whoever made the last call with its id. A result without an id belongs to
- * whoever made the last call. */
+/* A result belongs to the author of the last call with its id. A result without an id belongs to
+ * the author of the last call. */
 static void take_result(speakers *s, context_message *message)
 {
     uint32_t at =
