@@ -112,6 +112,8 @@ def test_box_context():
     assert whole["report"]["format"] == "anthropic" and all(m["role"] != "system" for m in whole["messages"]), whole
     raw, = objects("box", "context", BOX, "--no-repair", "--tail", "2", env=env)
     assert raw["report"]["cards"] == 2 and raw["report"]["repairs"] == [], raw
+    items, = objects("box", "context", BOX, "--format", "responses", env=env)
+    assert {item["type"] for item in items["messages"]} >= {"message", "function_call", "function_call_output"}, items
     done = cardbox("box", "context", BOX, "--as", "maria", env=env)
     assert {message["role"] for message in json.loads(done.stdout)} == {"user", "system"}, done
     assert "of other authors became texts of users" in done.stderr, done

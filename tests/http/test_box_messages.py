@@ -65,6 +65,20 @@ def test_byte_for_byte():
             assert ask("POST", f"{P}/abilities/box:context", {"box_id": box, "format": other}).json() == made
 
 
+def test_of_a_session():
+    """card:from_entry keeps a message of an API as it is."""
+    for form, messages in RAW.items():
+        url = f"{P}/sessions/of-{form}"
+        answer = server().request("POST", f"{url}/messages", f'{{"format":"{form}","messages":[{",".join(messages)}]}}'.encode(),
+                                  {"Content-Type": "application/json"})
+        entries = answer.json()["ids"]
+        made = [ask("POST", f"{P}/abilities/card:from_entry", {"session_id": f"of-{form}", "entry_id": one}).json() for one in entries]
+        cards = [ask("GET", f"{P}/cards/{one['card_id']}").json() for one in made]
+        assert {card["content_class"] for card in cards} == {"MessageContent"}, cards
+        assert {card["metadata"]["type"] for card in cards} == {"session.message"}, cards
+        assert raw_messages(box_of([card["card_id"] for card in cards]), f"format={form}") == "[" + ",".join(messages) + "]"
+
+
 def test_whole_answers():
     """Of an answer of Anthropic's API only the role and the content are sent, and line breaks stay."""
     content = '[ {"type":"text",\n"text":"a","citations":null} ]'

@@ -581,9 +581,9 @@ class Box(_Resource):
         """One page of the changes of the box, newest first."""
         return self._read("log", query=query)
 
-    def context(self, **query: Any) -> Json:
-        """The messages for a language model."""
-        return self._read("context", query=query)
+    def context(self, *, as_: Optional[str] = None, **query: Any) -> Json:
+        """The messages for a language model. `as_`: the id of the author that they are for, since `as` is a word of Python."""
+        return self._read("context", query={**query, **_given(**{"as": as_})})
 
 
 class Sessions(_Resource):

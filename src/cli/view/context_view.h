@@ -10,7 +10,7 @@
 
 /* Options that all commands have that print a context. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
-    CLI_CHOICE("format", context.format, "openai|anthropic|entries|messages",                      \
+    CLI_CHOICE("format", context.format, "openai|anthropic|entries|messages|responses",            \
                "the format (default openai)"),                                                     \
         CLI_FLAG("no-repair", context.no_repair, "do not pair calls with their results"),          \
         CLI_INT("limit", context.limit, "N", "only the newest messages, up to N", 1,               \

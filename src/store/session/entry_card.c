@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 #include "cardbox/session.h"
-#include "model/session/message.h"
+#include "model/session/context.h"
 #include "store/client/check.h"
 #include "store/card/card_write.h"
 
@@ -35,14 +35,28 @@ static bool join_texts(buf *out, scan_value content)
     return true;
 }
 
-/* Returns a TextContent for an entry with text or without content, and a ToolCallContent for a
- * plain entry of type "tool". Other content is returned unchanged. */
+static slice make_message(const session_entry *entry, arena *memory)
+{
+    buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+
+    buf_text(&out, "{\"__type__\":\"MessageContent\"");
+    buf_member_text(&out, "format", slice_of(CONTEXT_FORMATS[entry->format]));
+    buf_member(&out, "message", entry->body.text);
+    buf_char(&out, '}');
+    return arena_keep(memory, &out);
+}
+
+/* Returns a MessageContent for a message of an API, a TextContent for another entry with text or
+ * without content, and a ToolCallContent for a plain entry of type "tool". Other content is
+ * returned unchanged. */
 static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     scan_value content = entry->content, name = scan_find(entry->value, "name");
     bool is_text = content.kind == SCAN_STRING || content.kind == SCAN_NONE;
 
+    if (entry->kind == SESSION_PLAIN_MESSAGE)
+        return make_message(entry, memory);
     if (entry->kind == SESSION_PLAIN_TOOL) {
         buf_text(&out, "{\"__type__\":\"ToolCallContent\"");
         buf_member(&out, "tool_name", name.kind == SCAN_STRING ? name.text : SLICE("\"\""));
@@ -91,7 +105,8 @@ static slice make_metadata(const entry_card *card, const session_entry *entry, a
     buf out = BUF_INIT(8192);
 
     buf_printf(&out, "{\"type\":\"session.%s\"", session_kind_name(entry->kind));
-    buf_member_text(&out, "role", slice_of(session_role_shown(entry->role)));
+    if (session_role_shown(entry->role) != NULL)
+        buf_member_text(&out, "role", slice_of(session_role_shown(entry->role)));
     buf_member_text(&out, "session_id", card->session);
     buf_member_text(&out, "entry_id", card->entry);
     buf_char(&out, '}');
