@@ -375,6 +375,31 @@ static void thinking_of_others_is_left_out(void **state)
     arena_reset(&memory);
 }
 
+/* The ids of models are not unique among agents: a result belongs to the last open call of its id.
+ */
+static void agents_use_the_same_ids(void **state)
+{
+    static context_card cards[] = {
+        MESSAGE("1", "openai", CALLS("f.g:0")), MESSAGE("2", "openai", CALLS("f.g:0")),
+        MESSAGE("3", "openai", GETS),           MESSAGE("4", "openai", GETS),
+        MESSAGE("5", "openai", GETS),
+    };
+
+    (void)state;
+    cards[0].metadata = SLICE("{\"author_id\":\"alice\"}");
+    cards[1].metadata = SLICE("{\"author_id\":\"bob\"}");
+    assert_seen_by(
+        SLICE("alice"), cards, 4, CARDBOX_FORMAT_OPENAI,
+        "[" CALLS(
+            "f.g:0") "," GETS ","
+                     "{\"role\":\"user\",\"name\":\"bob\",\"content\":\"Called the tool g with "
+                     "{}\"},"
+                     "{\"role\":\"user\",\"name\":\"bob\",\"content\":[{\"type\":\"text\",\"text\":"
+                     "\"Result of the tool g:\"},{\"type\":\"text\",\"text\":\"r\"}]}]");
+    assert_seen_by(SLICE("bob"), cards + 1, 4, CARDBOX_FORMAT_OPENAI,
+                   "[" CALLS("f.g:0") "," GETS "]");
+}
+
 /* An answer of another author between a call and its result does not end the reader's answer. */
 static void own_calls_stay_open(void **state)
 {
@@ -412,6 +437,7 @@ int main(void)
         cmocka_unit_test(calls_have_ids_of_the_store),
         cmocka_unit_test(answers_of_others_are_texts),
         cmocka_unit_test(thinking_of_others_is_left_out),
+        cmocka_unit_test(agents_use_the_same_ids),
         cmocka_unit_test(own_calls_stay_open),
     };
 

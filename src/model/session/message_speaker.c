@@ -8,6 +8,8 @@
 /* A call of an answer. `author` is empty for the reader's own calls. */
 typedef struct spoken_call {
     slice author, name;
+    uint32_t before; /* index of the call with the same id before this one; STRING_MAP_NONE: none */
+    bool has_result;
 } spoken_call;
 
 typedef struct speakers {
@@ -39,7 +41,9 @@ static void note_calls(speakers *s, const context_message *message)
         if (more == NULL)
             continue;
         s->calls = more;
-        more[s->count] = (spoken_call){message->author, part->name};
+        more[s->count] = (spoken_call){.author = message->author,
+                                       .name = part->name,
+                                       .before = string_map_get(&s->ids, part->call)};
         string_map_set(&s->ids, part->call, (uint32_t)s->count);
         if (part->alias.len > 0)
             string_map_set(&s->ids, part->alias, (uint32_t)s->count);
@@ -109,17 +113,33 @@ static void name_result(context *ctx, context_message *message, slice name)
     message->status = (slice){"", 0};
 }
 
-/* A result belongs to the author of the last call with its id. A result without an id belongs to
- * the author of the last call. */
+/* Returns the call that a result answers: the last one with its id that has no result yet, or else
+ * the last one with its id. A result without an id answers the last call. NULL: there is no call.
+ */
+static spoken_call *answered_call(speakers *s, const context_message *result)
+{
+    uint32_t last =
+        result->call.len > 0 ? string_map_get(&s->ids, result->call) : (uint32_t)s->count - 1;
+    uint32_t at = last;
+
+    if (last >= s->count)
+        return NULL;
+    while (at != STRING_MAP_NONE && s->calls[at].has_result)
+        at = s->calls[at].before;
+    return &s->calls[at != STRING_MAP_NONE ? at : last];
+}
+
 static void take_result(speakers *s, context_message *message)
 {
-    uint32_t at =
-        message->call.len > 0 ? string_map_get(&s->ids, message->call) : (uint32_t)s->count - 1;
+    spoken_call *call = answered_call(s, message);
 
-    if (at >= s->count || s->calls[at].author.len == 0)
+    if (call == NULL)
         return;
-    become_user(s->ctx, message, s->calls[at].author);
-    name_result(s->ctx, message, s->calls[at].name);
+    call->has_result = true;
+    if (call->author.len == 0)
+        return;
+    become_user(s->ctx, message, call->author);
+    name_result(s->ctx, message, call->name);
 }
 
 void context_take_speakers(context *ctx)
