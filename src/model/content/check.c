@@ -67,9 +67,10 @@ static bool is_choice(checker *c, const char *const *choices, slice inside)
 {
     buf list = BUF_INIT(CONTENT_MESSAGE_SIZE);
 
-    for (size_t i = 0; choices[i] != NULL; i++) {
+    for (size_t i = 0; choices[i] != NULL; i++)
         if (content_says(inside, choices[i]))
             return true;
+    for (size_t i = 0; choices[i] != NULL; i++) {
         buf_text(&list, i == 0 ? "" : choices[i + 1] == NULL ? " or " : ", ");
         buf_text(&list, choices[i]);
     }
