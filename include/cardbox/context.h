@@ -48,11 +48,13 @@ typedef struct cardbox_context_options {
     const char *as;       /**< for the context of a box: the author for whom the context is, up to
                                512 bytes; NULL: all answers are those of the reader. See
                                cardbox_build_box_context */
+    bool closes_calls;    /**< for the context of a box: true: calls of the last answer that have no
+                               result get the result "No result provided", as earlier ones do */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0, NULL         \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0, NULL, false  \
     }
 
 /**
@@ -117,7 +119,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * A card with a MessageContent is a message of a model's API. In its own format, the context
  * contains this message byte for byte, unless a repair must change it. The `tool_calls` of such a
  * card are further ids for the calls of the message, in the same order: a card of a result may
- * name either id.
+ * name either id. In CARDBOX_FORMAT_OPENAI, a call whose own id is empty or used by an earlier call
+ * has this further id.
  *
  * With options->as, the context is the one that this author sees. Answers of cards with another
  * author_id become texts of users with the name of the author, and so do their calls and the

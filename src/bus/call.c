@@ -184,9 +184,10 @@ slice input_ids(input_reader *in, const char *name, bool uuids)
 
 context_request input_context(input_reader *in)
 {
-    context_request request = {CARDBOX_FORMAT_OPENAI,
-                               !scan_string_is(input_json(in, "repair"), SLICE("off")),
-                               input_integer(in, "limit", 0), input_integer(in, "token_budget", 0)};
+    context_request request = {.format = CARDBOX_FORMAT_OPENAI,
+                               .repair = !scan_string_is(input_json(in, "repair"), SLICE("off")),
+                               .limit = input_integer(in, "limit", 0),
+                               .token_budget = input_integer(in, "token_budget", 0)};
     slice format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&request.format, format);

@@ -47,7 +47,9 @@ static void build_of_box(context *out, const session_file *file, slice reader,
 
     for (size_t i = 0; cards != NULL && i < file->count; i++)
         cards[i] = card_of(&file->entries[i], memory);
-    if (cards == NULL || !context_of_cards(out, cards, file->count, reader, format, true, memory))
+    if (cards == NULL ||
+        !context_of_cards(out, cards, file->count, reader,
+                          &(context_request){.format = format, .repair = true}, memory))
         exit(1);
 }
 

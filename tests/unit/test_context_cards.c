@@ -17,7 +17,8 @@ static void assert_seen_by(slice reader, const context_card *cards, size_t count
     context ctx;
     context_output out;
 
-    assert_true(context_of_cards(&ctx, cards, count, reader, format, true, &memory));
+    assert_true(context_of_cards(&ctx, cards, count, reader,
+                                 &(context_request){.format = format, .repair = true}, &memory));
     assert_true(context_write(&out, &ctx));
     if (format != CARDBOX_FORMAT_RESPONSES)
         assert_accepted(&out, format);
@@ -297,6 +298,63 @@ static void calls_have_ids_of_the_store(void **state)
                                   "\"two\"}]");
 }
 
+#define RESULT(id, call)                                                                           \
+    BY_TYPE(id, "tool.result", call, "{\"status\":\"success\",\"result\":\"" call "\"}")
+#define GOT(call, result)                                                                          \
+    "{\"role\":\"tool\",\"tool_call_id\":\"" call "\",\"content\":\"" result "\"}"
+#define CALL_WITH(before, arguments, after)                                                        \
+    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{" before "\"type\":\"function\","   \
+    "\"function\":{\"arguments\":\"" arguments "\",\"name\":\"g\"}" after "}]}"
+#define WRAPPED(text) "{\\\"arguments\\\":\\\"" text "\\\"}"
+#define STORED_1      CALLS("f.g:0") "," GOT("f.g:0", "s-1")
+#define STORED_2      CALLS("s-2") "," GOT("s-2", "s-2")
+#define STORED_3      CALL_WITH("", WRAPPED("{"), ",\"id\":\"s-3\"") "," GOT("s-3", "s-3")
+#define STORED_4      CALL_WITH("\"id\":\"s-4\",", WRAPPED("[]"), "") "," GOT("s-4", "s-4")
+
+/* Calls whose ids are used already, empty or absent get the ids of the store. */
+static void calls_without_ids_of_their_own(void **state)
+{
+    static context_card cards[] = {
+        MESSAGE("1", "openai", CALLS("f.g:0")),
+        RESULT("2", "s-1"),
+        MESSAGE("3", "openai", CALLS("f.g:0")),
+        RESULT("4", "s-2"),
+        MESSAGE("5", "openai", CALL_WITH("", "{", ",\"id\":\"\"")),
+        RESULT("6", "s-3"),
+        MESSAGE("7", "openai", CALL_WITH("", "[]", "")),
+        RESULT("8", "s-4"),
+    };
+
+    (void)state;
+    cards[0].tool_calls = SLICE("[{\"id\":\"s-1\"}]");
+    cards[2].tool_calls = SLICE("[{\"id\":\"s-2\"}]");
+    cards[4].tool_calls = SLICE("[{\"id\":\"s-3\"}]");
+    cards[6].tool_calls = SLICE("[{\"id\":\"s-4\"}]");
+    assert_cards(cards, 8, CARDBOX_FORMAT_OPENAI,
+                 "[" STORED_1 "," STORED_2 "," STORED_3 "," STORED_4 "]");
+}
+
+/* A worker asks for results of all calls, since APIs accept no call without a result. */
+static void calls_are_closed_on_request(void **state)
+{
+    static const context_card CARDS[] = {MESSAGE("1", "openai", ASKS),
+                                         MESSAGE("2", "openai", CALLS("f.g:0"))};
+    arena memory = ARENA_INIT;
+    context ctx;
+    context_output out;
+
+    (void)state;
+    assert_true(context_of_cards(
+        &ctx, CARDS, 2, SLICE(""),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true, .closes_calls = true},
+        &memory));
+    assert_true(context_write(&out, &ctx));
+    assert_string_equal(buf_str(&out.messages),
+                        "[" ASKS "," CALLS("f.g:0") "," GOT("f.g:0", "No result provided") "]");
+    context_output_free(&out);
+    arena_reset(&memory);
+}
+
 /* --- several agents --- */
 
 #define BY(id, author, role, json)                                                                 \
@@ -362,8 +420,9 @@ static void thinking_of_others_is_left_out(void **state)
     card.metadata = SLICE("{\"author_id\":\"bob\"}");
     assert_seen_by(SLICE("alice"), &card, 1, CARDBOX_FORMAT_ANTHROPIC,
                    "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"bob:\\na\"}]}]");
-    assert_true(
-        context_of_cards(&ctx, &card, 1, SLICE("alice"), CARDBOX_FORMAT_ANTHROPIC, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, &card, 1, SLICE("alice"),
+        &(context_request){.format = CARDBOX_FORMAT_ANTHROPIC, .repair = true}, &memory));
     assert_true(context_write(&out, &ctx));
     buf_char(&report, '{');
     context_report(&report, &ctx);
@@ -410,17 +469,20 @@ static void own_calls_stay_open(void **state)
 
     (void)state;
     cards[0].metadata = SLICE("{\"author_id\":\"alice\"}");
-    assert_true(
-        context_of_cards(&ctx, cards, 2, SLICE("alice"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, cards, 2, SLICE("alice"),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true}, &memory));
     assert_string_equal(context_next(&ctx), "tools");
     assert_non_null(ctx.open);
     assert_null(ctx.open->next);
-    assert_true(
-        context_of_cards(&ctx, cards, 2, SLICE("bob"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, cards, 2, SLICE("bob"),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true}, &memory));
     assert_string_equal(context_next(&ctx), "user");
     assert_null(ctx.open);
-    assert_true(
-        context_of_cards(&ctx, cards, 1, SLICE("bob"), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, cards, 1, SLICE("bob"),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true}, &memory));
     assert_string_equal(context_next(&ctx), "model");
     arena_reset(&memory);
 }
@@ -435,6 +497,8 @@ int main(void)
         cmocka_unit_test(messages_are_as_stored),
         cmocka_unit_test(unknown_messages_are_texts),
         cmocka_unit_test(calls_have_ids_of_the_store),
+        cmocka_unit_test(calls_without_ids_of_their_own),
+        cmocka_unit_test(calls_are_closed_on_request),
         cmocka_unit_test(answers_of_others_are_texts),
         cmocka_unit_test(thinking_of_others_is_left_out),
         cmocka_unit_test(agents_use_the_same_ids),

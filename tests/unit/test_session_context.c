@@ -407,10 +407,13 @@ static void digests_hold_all_that_is_before(void **state)
     context ctx;
 
     (void)state;
-    assert_true(context_of_cards(&ctx, CARDS, 2, SLICE(""), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, CARDS, 2, SLICE(""),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true}, &memory));
     assert_true(context_write(&a, &ctx));
-    assert_true(
-        context_of_cards(&ctx, CARDS + 1, 2, SLICE(""), CARDBOX_FORMAT_OPENAI, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, CARDS + 1, 2, SLICE(""),
+        &(context_request){.format = CARDBOX_FORMAT_OPENAI, .repair = true}, &memory));
     assert_true(context_write(&b, &ctx));
     assert_int_equal(a.count, 2);
     assert_memory_not_equal(&a.digests[1], &b.digests[1], sizeof(a.digests[1]));

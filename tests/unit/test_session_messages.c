@@ -24,8 +24,9 @@ static void assert_cards(const context_card *cards, size_t count, const char *ex
     context_output out;
     context ctx;
 
-    assert_true(
-        context_of_cards(&ctx, cards, count, SLICE(""), CARDBOX_FORMAT_MESSAGES, true, &memory));
+    assert_true(context_of_cards(
+        &ctx, cards, count, SLICE(""),
+        &(context_request){.format = CARDBOX_FORMAT_MESSAGES, .repair = true}, &memory));
     assert_true(context_write(&out, &ctx));
     assert_string_equal(buf_str(&out.messages), expected);
     context_output_free(&out);

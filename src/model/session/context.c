@@ -166,15 +166,16 @@ bool context_of_path(context *out, const session_header *header, const session_e
 }
 
 bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
-                      cardbox_format format, bool repair, arena *memory)
+                      const context_request *request, arena *memory)
 {
-    if (!init_context(out, count, format, memory))
+    if (!init_context(out, count, request->format, memory))
         return false;
     out->reader = reader;
+    out->closes_calls = request->closes_calls;
     for (size_t i = 0; i < count && !memory->failed; i++)
         context_add_card(out, &cards[i]);
     context_take_speakers(out);
-    return finish_context(out, repair);
+    return finish_context(out, request->repair);
 }
 
 /* --- the report --- */

@@ -27,13 +27,6 @@
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
                      size_t count, cardbox_format format, bool repair, arena *memory);
 
-/* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
- * that are missing in the store. `reader`: the id of the author for whom the context is, so that
- * answers of other authors become texts of users; empty: all answers are the reader's own. Returns
- * false if memory is exhausted. */
-bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
-                      cardbox_format format, bool repair, arena *memory);
-
 /* --- formats --- */
 
 /* The names of the formats in the order of cardbox_format, then NULL. */
@@ -48,7 +41,15 @@ typedef struct context_request {
     int64_t limit;        /* maximum number of messages, as the report counts them, but without a
                              first message that the format inserts; 0: none */
     int64_t token_budget; /* maximum of the estimated tokens; 0: none */
+    bool closes_calls;    /* true: calls of the last answer without a result get one */
 } context_request;
+
+/* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
+ * that are missing in the store. `reader`: the id of the author for whom the context is, so that
+ * answers of other authors become texts of users; empty: all answers are the reader's own. Returns
+ * false if memory is exhausted. */
+bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
+                      const context_request *request, arena *memory);
 
 /* The bytes of a context are divided by this number to estimate its tokens. The name of the method
  * in the report, "bytes/4", has the number too. */

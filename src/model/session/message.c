@@ -129,9 +129,9 @@ void context_edit_original(context *ctx, context_original *original, slice old, 
 
     if (edit == NULL)
         return;
-    *edit = (context_edit){NULL, old, new};
-    while (*end != NULL)
+    while (*end != NULL && (*end)->old.ptr <= old.ptr)
         end = &(*end)->next;
+    *edit = (context_edit){*end, old, new};
     *end = edit;
 }
 

@@ -198,6 +198,7 @@ typedef struct context {
     const context_message *last_answer; /* first message of the last answer; NULL: there is none, or
                                            a message of a user follows it. Set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
+    bool closes_calls; /* true: no call stays open, so calls of the last answer get results too */
     slice reader;  /* id of the author that the context is for; empty: all answers are its own */
     arena *memory; /* if memory->failed is true, the context is incomplete */
 } context;
@@ -308,7 +309,7 @@ void context_take_speakers(context *ctx);
  * the context is written. */
 bool context_is_as_stored(const context *ctx, const context_message *message);
 
-/* Adds a change to an original, for slices of the original in the order of their positions. */
+/* Adds a change to an original. The changed slices must not overlap; an empty one is a position. */
 void context_edit_original(context *ctx, context_original *original, slice old, slice new);
 
 /* Finds the result of each call, and the open calls. With `repair`, also pairs calls and results:

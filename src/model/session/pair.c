@@ -250,14 +250,41 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){valid, len};
 }
 
+/* Writes the id of the store into a message of chat completions, for a call whose own id is empty
+ * or already used. */
+static void show_alias(pairing *p, const context_call *call)
+{
+    context_part *part = call->part;
+    slice id = scan_find(scan_whole(part->block), "id").text;
+    slice alias = context_token(p->ctx, part->alias).text;
+    buf member = BUF_INIT(alias.len + 8);
+
+    if (alias.ptr == NULL)
+        return;
+    part->call_id = scan_inside(alias);
+    if (id.ptr == NULL) {
+        id = (slice){part->block.ptr + 1, 0}; /* before the first member */
+        buf_member(&member, "id", alias);
+        buf_char(&member, ',');
+        alias = arena_keep(p->ctx->memory, &member);
+    }
+    context_edit_original(p->ctx, call->message->original, id, alias);
+    context_add_repair(p->ctx, CONTEXT_CALL_ID, call->message, part->call);
+}
+
 /* If the API does not accept the id of a call, or the id is already used, replaces the id. If the
- * tool's name is invalid, replaces the name. */
+ * tool's name is invalid, replaces the name. A message that is written as it is stored keeps its
+ * ids, unless the store has ids of its own for the calls. */
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
     bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
 
     if (context_is_as_stored(p->ctx, call->message)) {
+        bool is_own = is_free && !part->has_made_id;
+        if (!is_own && part->alias.len > 0 && part->block.len > 0 &&
+            p->ctx->format == CARDBOX_FORMAT_OPENAI)
+            show_alias(p, call);
         string_map_set(&p->used_ids, part->call, 1);
         return;
     }
@@ -349,7 +376,8 @@ static context_message *append_results(pairing *p, context_list *list,
 /* Returns true if a call without a result stays without one: the caller still has to run it. */
 static bool stays_open(const pairing *p, const context_call *call)
 {
-    return call->message->original != NULL && call->message->answer == p->last;
+    return call->message->original != NULL && call->message->answer == p->last &&
+           !p->ctx->closes_calls;
 }
 
 /* If the result of a call does not directly follow, appends a copy of the later result, or a

@@ -222,8 +222,7 @@ cardbox_status box_context_of(context *out, const box_view *boxes,
             return error_arena(err, memory, "the context");
     if (cards == NULL)
         return error_arena(err, memory, "the context");
-    return context_of_cards(out, cards, count, request->reader, request->how.format,
-                            request->how.repair, memory)
+    return context_of_cards(out, cards, count, request->reader, &request->how, memory)
                ? CARDBOX_OK
                : context_failure(out, err);
 }

@@ -101,7 +101,8 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
     if (all->token_budget < 0 || all->token_budget > CONTEXT_BUDGET_MAX)
         return error_set(err, CARDBOX_INVALID, "token_budget must be 0 (none) to %d",
                          CONTEXT_BUDGET_MAX);
-    *out = (context_request){all->format, !all->no_repair, all->limit, all->token_budget};
+    *out = (context_request){all->format, !all->no_repair, all->limit, all->token_budget,
+                             all->closes_calls};
     return CARDBOX_OK;
 }
 
