@@ -23,7 +23,7 @@ BEGIN
     IF FOUND THEN
         RETURN CASE WHEN old.task_id = task AND old.role = save_message.role
                      AND (given_ts IS NULL OR old.ts = given_ts)
-                     AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
+                     AND cardbox.same_message(old.content, content) THEN 2 ELSE 4 END;
     END IF;
     -- An import writes the card before the message. If that card is removed after attempt 1, attempt 2 inserts it.
     FOR attempt IN 1 .. 2 LOOP
@@ -34,7 +34,7 @@ BEGIN
         EXIT WHEN FOUND;
         PERFORM FROM cardbox.cards c
           WHERE c.tenant_id = tenant AND c.card_id = id AND c.sealed AND c.expires_at IS NULL
-            AND c.deleted_at IS NULL AND cardbox.same_json(c.content, save_message.content) FOR KEY SHARE;
+            AND c.deleted_at IS NULL AND cardbox.same_message(c.content, save_message.content) FOR KEY SHARE;
         EXIT WHEN FOUND;
         IF attempt = 2 THEN
             RETURN 4;

@@ -29,6 +29,20 @@ static void check_text(const buf *text)
     require(slice_is_utf8(buf_as_slice(text)) && strlen(buf_str(text)) == text->len);
 }
 
+/* The messages of both are the same JSON object. */
+static void check_messages(const completion *a, const completion *b)
+{
+    buf one = BUF_INIT(4 * DELTA_BYTES_MAX), other = BUF_INIT(4 * DELTA_BYTES_MAX);
+    scan_value value;
+    completion_put_message(&one, a);
+    completion_put_message(&other, b);
+    require(buf_ok(&one) && slice_equal(buf_as_slice(&one), buf_as_slice(&other)));
+    require(scan_check(buf_as_slice(&one), DELTA_DEPTH_MAX + 2, &value, NULL, NULL));
+    require(value.kind == SCAN_OBJECT);
+    buf_free(&one);
+    buf_free(&other);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static completion whole, pieces; /* too large for the stack */
@@ -43,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_text(&whole.calls[i].arguments);
         require(!is_whole || whole.calls[i].name.len > 0);
     }
+    if (is_whole)
+        check_messages(&whole, &pieces);
     completion_free(&whole);
     completion_free(&pieces);
     return 0;

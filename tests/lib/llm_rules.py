@@ -13,18 +13,19 @@ ANTHROPIC_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def openai(messages):
+def openai(messages, id_max=40):
+    """`id_max`: the most characters of a call's id. Other servers of this API than OpenAI's accept longer ids."""
     assert isinstance(messages, list), "messages must be an array"
     open_calls, seen = set(), set()
     for number, message in enumerate(messages):
         try:
-            _openai_message(message, open_calls, seen)
+            _openai_message(message, open_calls, seen, id_max)
         except AssertionError as fault:
             raise AssertionError(f"openai, message {number}: {fault}: {message}") from None
     assert not open_calls, f"openai: the last calls must be answered: {open_calls}"
 
 
-def _openai_message(message, open_calls, seen):
+def _openai_message(message, open_calls, seen, id_max):
     role = message["role"]
     assert role in ("system", "user", "assistant", "tool"), "unknown role"
     if role == "tool":
@@ -43,7 +44,7 @@ def _openai_message(message, open_calls, seen):
         _openai_content(message["content"], role)
     assert calls, "tool_calls may not be empty"
     for call in calls:
-        assert 0 < len(call["id"]) <= 40, "a call's id has 1 to 40 characters"
+        assert 0 < len(call["id"]) <= id_max, f"a call's id has 1 to {id_max} characters"
         assert call["id"] not in seen, "ids of calls must be unique"
         if call["type"] == "custom":
             assert isinstance(call["custom"]["input"], str), "the input of a custom call is a string"

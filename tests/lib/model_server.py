@@ -124,10 +124,10 @@ def hangs():
 # --- the rules of the API ---
 
 
-def message_faults(messages):
+def message_faults(messages, id_max):
     """The faults of these messages that OpenAI's API would reject."""
     try:
-        llm_rules.openai(messages)
+        llm_rules.openai(messages, id_max)
     except AssertionError as fault:
         yield str(fault)
     for number, message in enumerate(messages):
@@ -137,9 +137,9 @@ def message_faults(messages):
         yield "there is nothing to answer"
 
 
-def request_faults(request):
+def request_faults(request, id_max):
     body = request.body
-    yield from message_faults(request.messages)
+    yield from message_faults(request.messages, id_max)
     if body.get("stream") is not True or body.get("stream_options") != {"include_usage": True}:
         yield "it is no stream with usage"
     if not body.get("model"):
@@ -246,8 +246,9 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class ModelServer:
-    def __init__(self, script):
+    def __init__(self, script, id_max=40):
         self.script = script
+        self.id_max = id_max  # the most characters of a call's id
         self.requests = []
         self.faults = []
         self.broken_off = 0  # answers whose client went away
@@ -272,7 +273,7 @@ class ModelServer:
     def take(self, request):
         with self._lock:
             self.requests.append(request)
-            self.faults += request_faults(request)
+            self.faults += request_faults(request, self.id_max)
             try:
                 reply = self.script(request)
             except Exception as error:  # a script that does not know: the test must hear of it

@@ -268,10 +268,16 @@ static void put_metadata(buf *json, const message_input *m)
     buf_char(json, '}');
 }
 
+/* A MessageContent has the text too, so that readers of texts need not know APIs. */
 static void put_content(buf *json, const message_input *m)
 {
-    buf_text(json, "{\"__type__\":\"TextContent\",\"text\":");
-    buf_slice(json, m->content);
+    bool is_text = m->api_message.ptr == NULL;
+    buf_printf(json, "{\"__type__\":\"%s\"", is_text ? "TextContent" : "MessageContent");
+    if (!is_text) {
+        buf_member(json, "format", SLICE("\"openai\""));
+        buf_member(json, "message", m->api_message);
+    }
+    buf_member(json, "text", m->content);
     buf_char(json, '}');
 }
 

@@ -26,11 +26,13 @@ typedef struct task_input {
 
 typedef struct message_input {
     slice message_id, task_id, role;
-    slice content;    /* token */
-    slice metadata;   /* JSON object: further members of the metadata of the message's card; `type`
-                         replaces the type of the role */
-    slice tool_calls; /* JSON array: the tool_calls of the message's card */
-    bool has_ts;      /* false: the message gets the current time */
+    slice content;     /* token */
+    slice api_message; /* JSON object: the message of the API of chat completions whose text is
+                          `content`; ptr NULL: none. It becomes a part of the message's card */
+    slice metadata;    /* JSON object: further members of the metadata of the message's card; `type`
+                          replaces the type of the role */
+    slice tool_calls;  /* JSON array: the tool_calls of the message's card */
+    bool has_ts;       /* false: the message gets the current time */
     int64_t ts_ms;
 } message_input;
 

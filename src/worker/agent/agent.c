@@ -15,8 +15,13 @@ enum {
     METADATA_MAX = 4096,
     CALLS_JSON_MAX = 96 * 1024 * 1024,
     PREVIEW_MS = 100, /* minimum time between two publications of a preview */
-    PREVIEW_MAX = 1024 * 1024
+    PREVIEW_MAX = 1024 * 1024,
+    CUT_ANSWERS_MAX =
+        2 /* if this number of answers in succession end within a call, the task fails */
 };
+
+/* The text of an answer without text that ends a task. */
+#define EMPTY_ANSWER "(The model's last answer has no text.)"
 
 typedef struct turn {
     agent *a;
@@ -132,8 +137,8 @@ static void put_metadata(buf *out, const turn *t)
     buf_json_take(out, metadata);
 }
 
-/* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id,
- * because the ids in answers of models may be repeated. */
+/* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id for
+ * the ledger, because the ids in answers of models may be repeated. */
 static void put_calls(buf *out, turn *t)
 {
     json_t *list = json_array();
@@ -153,38 +158,76 @@ static void put_calls(buf *out, turn *t)
     buf_json_take(out, list);
 }
 
-/* Saves the model's answer. An answer without tool calls ends the task, see ending_write(). If the
- * model's server cut off an answer without tool calls, the task fails, since few servers can
- * continue a text. */
+/* Returns true if the answer ended early within the arguments of a call. */
+static bool has_cut_call(const completion *answer)
+{
+    size_t i = 0;
+
+    while (i < answer->call_count && completion_has_object(&answer->calls[i]))
+        i++;
+    return completion_cut_reason(answer) != NULL && i < answer->call_count;
+}
+
+/* Returns the end of the task that is written with an answer. An answer without tool calls ends the
+ * task, see ending_write(). If the model's server cut off an answer without tool calls, the task
+ * fails, since few servers can continue a text. If it cut off the arguments of calls repeatedly,
+ * the model would probably repeat such calls, so the task fails too. */
+static task_write write_of_answer(turn *t)
+{
+    agent *a = t->a;
+
+    a->cut_answers = has_cut_call(&t->answer) ? a->cut_answers + 1 : 0;
+    if (t->answer.call_count > 0 && a->cut_answers < CUT_ANSWERS_MAX)
+        return (task_write){.ending = CARDBOX_GOES_ON, .seen = -1};
+    return ending_write(t, completion_cut_reason(&t->answer));
+}
+
+/* Fills the texts of an answer's message. An empty answer is stored with a text for people instead
+ * of a message, because APIs accept no empty message back. */
+static void put_answer(message_input *out, turn *t, buf *text, buf *message, buf *calls)
+{
+    const completion *answer = &t->answer;
+    bool is_empty = answer->call_count == 0 && completion_is_blank(answer);
+
+    buf_json_string(text, is_empty ? SLICE(EMPTY_ANSWER) : buf_as_slice(&answer->text));
+    out->content = buf_as_slice(text);
+    if (is_empty)
+        return;
+    completion_put_message(message, answer);
+    out->api_message = buf_as_slice(message);
+    if (answer->call_count > 0) {
+        put_calls(calls, t);
+        out->tool_calls = buf_as_slice(calls);
+    }
+}
+
+/* Saves the model's answer, unless it is empty because it was cut off. */
 static agent_end save_answer(turn *t)
 {
-    buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
-    buf calls = BUF_INIT(CALLS_JSON_MAX);
+    buf text = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
+    buf calls = BUF_INIT(CALLS_JSON_MAX), api_message = BUF_INIT(CARDBOX_CONTENT_MAX);
     bool is_last = t->answer.call_count == 0;
-    task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
-
-    buf_json_string(&content, buf_as_slice(&t->answer.text));
-    put_metadata(&metadata, t);
+    bool is_saved =
+        !is_last || !completion_is_blank(&t->answer) || completion_cut_reason(&t->answer) == NULL;
+    task_write write = write_of_answer(t);
     message_input message = {.message_id = slice_of(t->message_id),
                              .task_id = t->a->lease.task_id,
-                             .role = SLICE("assistant"),
-                             .content = buf_as_slice(&content),
-                             .metadata = buf_as_slice(&metadata)};
-    if (is_last) {
-        write = ending_write(t, completion_cut_reason(&t->answer));
-    } else {
-        put_calls(&calls, t);
-        message.tool_calls = buf_as_slice(&calls);
-    }
+                             .role = SLICE("assistant")};
+
+    put_metadata(&metadata, t);
+    message.metadata = buf_as_slice(&metadata);
+    put_answer(&message, t, &text, &api_message, &calls);
     write.messages = &message;
-    write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
-    agent_end end = agent_write(t->a, &write);
+    write.message_count = is_saved ? 1 : 0;
+    agent_end end = buf_ok(&api_message) ? agent_write(t->a, &write)
+                                         : end_task(t, "the model's message is too large");
     if (end == AGENT_CONTINUES && is_last)
         t->a->iterations = 0; /* a newer message of a user needs an answer */
     t->a->has_results = !is_last;
-    buf_free(&content);
+    buf_free(&text);
     buf_free(&metadata);
     buf_free(&calls);
+    buf_free(&api_message);
     return end;
 }
 
@@ -247,7 +290,8 @@ static model_end ask_model(turn *t)
                          .on_retry = restart_preview,
                          .on_tick = publish_preview,
                          .arg = t,
-                         .stop = &a->stop};
+                         .stop = &a->stop,
+                         .may_be_empty = t->input.has_success};
 
     begin_preview(t);
     model_put_request(&request, a->shared->model, messages, a->tools.json);
@@ -304,7 +348,8 @@ static agent_end run_turn(turn *t)
     for (size_t i = 0; end == AGENT_CONTINUES && i < t->answer.call_count; i++)
         end = atomic_load(&a->stop) != STOP_NONE
                   ? hand_task_back(a)
-                  : agent_run_call(a, &t->answer.calls[i], t->call_ids[i]);
+                  : agent_run_call(a, &t->answer.calls[i], t->call_ids[i],
+                                   completion_cut_reason(&t->answer));
     return end;
 }
 

@@ -41,6 +41,7 @@ typedef struct agent {
     long iterations; /* requests to the model since its last answer without tool calls, or since the
                         last message to a router */
     bool has_results; /* the model has to answer the results of the calls of its last answer */
+    long cut_answers; /* answers in succession that ended early within the arguments of a call */
     /* statistics, for the log */
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
@@ -67,8 +68,9 @@ agent_end agent_run(agent *a);
 typedef struct agent_input {
     cardbox_turn turn;
     cardbox_context *context;
-    bool is_asked; /* the model has to answer: there are results of its last calls, or the last
-                      message, except system messages, is a user's or a result */
+    bool is_asked;    /* the model has to answer: there are results of its last calls, or the last
+                         message, except system messages, is a user's or a result */
+    bool has_success; /* a call of the last answer has succeeded, so an empty answer is complete */
 } agent_input;
 
 /* Begins a turn, and builds the messages for the model. CARDBOX_CONFLICT with err->lease_lost: the
@@ -82,7 +84,8 @@ void agent_input_free(agent_input *input);
 agent_end agent_write(agent *a, task_write *write);
 
 /* Runs a tool call of the model's last answer, and records it in the ledger under the id `call_id`.
- */
-agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id);
+ * `cut_reason`: why the answer ended early; NULL: it is complete. */
+agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id,
+                         const char *cut_reason);
 
 #endif

@@ -9,13 +9,15 @@
 #include "worker/agent/agent.h"
 #include "worker/tools/toolrun.h"
 
-enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
+enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096 };
 
 typedef struct call_run {
     agent *a;
     tool_call call;       /* call.tool is NULL if the model named an unknown tool */
     char name[NAME_SIZE]; /* name of the tool; for an unknown tool, the name that the model used */
     buf parameters;       /* the arguments of the call as a JSON string */
+    bool has_object;      /* the arguments are a JSON object */
+    const char *cut_reason; /* why the answer with the call ended early; NULL: it is complete */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
@@ -65,12 +67,11 @@ static agent_end write_start(call_run *r)
 
 static void run_tool(tool_outcome *out, call_run *r)
 {
-    scan_value value;
-
     if (r->call.tool == NULL) {
         tool_fail(out, "there is no tool \"%s\"", r->name);
-    } else if (!scan_check(r->call.arguments, ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
-               value.kind != SCAN_OBJECT) {
+    } else if (!r->has_object && r->cut_reason != NULL) {
+        tool_fail(out, "the arguments are no JSON object: %s", r->cut_reason);
+    } else if (!r->has_object) {
         tool_fail(out, "the arguments are no JSON object");
     } else {
         r->a->tool_calls++;
@@ -118,7 +119,8 @@ static agent_end write_end(call_run *r, tool_outcome *outcome)
     return end;
 }
 
-agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id)
+agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id,
+                         const char *cut_reason)
 {
     const tool *found = tools_find(a->tools.list, buf_as_slice(&requested->name));
     slice arguments = buf_as_slice(&requested->arguments);
@@ -132,7 +134,9 @@ agent_end agent_run_call(agent *a, const completion_call *requested, const char 
                            .net = a->net,
                            .allows_private = a->tools.list->allows_private,
                            .stop = &a->stop},
-                  .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2)};
+                  .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2),
+                  .has_object = completion_has_object(requested),
+                  .cut_reason = cut_reason};
     tool_outcome outcome = {.details = BUF_INIT(TOOL_DETAILS_MAX)};
 
     cardbox_uuid7(r.start_id);

@@ -12,7 +12,8 @@
 enum {
     URL_MAX = 4096,
     KEY_MAX = 8192,
-    REFUSAL_MAX = 16 * 1024,       /* maximum bytes that are kept of an answer without events */
+    REFUSAL_MAX = 16 * 1024,       /* maximum bytes that are kept of an error's body */
+    PLAIN_MAX = 16 * 1024 * 1024,  /* maximum bytes of an answer that is not streamed */
     EVENT_MAX = 2 * 1024 * 1024,   /* maximum bytes of one event */
     STREAM_MAX = 64 * 1024 * 1024, /* maximum bytes of a stream */
     RETRY_LONGEST_MS = 60 * 1000,  /* maximum wait before a retry, even if Retry-After is longer */
@@ -26,7 +27,8 @@ typedef struct attempt {
     sse stream;
     size_t received;
     bool is_stream; /* true: an event was received */
-    buf refusal;    /* the beginning of the answer, while no event was received */
+    bool is_plain;  /* true: the answer begins like JSON, so it is not streamed */
+    buf body;       /* the answer, while no event was received */
 } attempt;
 
 /* Messages and tools are inserted as text, so that equal input makes equal bytes, as the prompt
@@ -41,29 +43,45 @@ void model_put_request(buf *out, const model *m, slice messages, slice tools)
     buf_char(out, '}');
 }
 
-static bool on_event(void *arg, slice data)
+static bool add_chunk(attempt *a, slice data)
 {
-    attempt *a = arg;
     slice piece;
-
-    a->is_stream = true;
     bool goes_on = completion_add_chunk(a->answer, data, &piece);
+
     if (piece.len > 0)
         a->watch->on_text(a->watch->arg, piece);
     return goes_on;
 }
 
+static bool on_event(void *arg, slice data)
+{
+    attempt *a = arg;
+
+    a->is_stream = true;
+    buf_reset(&a->body, 0);
+    return add_chunk(a, data);
+}
+
+/* Keeps the beginning of the answer. Returns false if the answer has more bytes. */
+static bool keep_body(attempt *a, slice bytes, size_t most)
+{
+    size_t room = most - a->body.len;
+
+    buf_add(&a->body, bytes.ptr, bytes.len < room ? bytes.len : room);
+    slice text = slice_trim(buf_as_slice(&a->body), " \t\r\n");
+    a->is_plain = text.len > 0 && text.ptr[0] == '{';
+    return bytes.len < room && buf_ok(&a->body);
+}
+
 static net_sink_result on_bytes(void *arg, long status, slice bytes)
 {
     attempt *a = arg;
-    size_t room = REFUSAL_MAX - a->refusal.len;
 
-    if (!a->is_stream)
-        buf_add(&a->refusal, bytes.ptr, bytes.len < room ? bytes.len : room);
     if (status != 200)
-        return room > bytes.len ? NET_CONTINUE : NET_DONE;
+        return keep_body(a, bytes, REFUSAL_MAX) ? NET_CONTINUE : NET_DONE;
     a->received += bytes.len;
-    if (a->received <= STREAM_MAX && sse_feed(&a->stream, bytes))
+    bool is_kept = a->is_stream || keep_body(a, bytes, PLAIN_MAX);
+    if (is_kept && (a->is_plain || (a->received <= STREAM_MAX && sse_feed(&a->stream, bytes))))
         return NET_CONTINUE;
     if (a->answer->is_done)
         return NET_DONE;
@@ -88,14 +106,14 @@ static void set_refusal(attempt *a, long status)
 {
     completion *c = a->answer;
     json_error_t unused;
-    json_t *whole = json_text_read(buf_as_slice(&a->refusal), 0, &unused);
+    json_t *whole = json_text_read(buf_as_slice(&a->body), 0, &unused);
     const json_t *message = json_object_get(whole, "error");
 
     if (json_is_object(message))
         message = json_object_get(message, "message");
     if (message == NULL)
         message = json_object_get(whole, "message");
-    slice text = json_is_string(message) ? json_text_of(message) : buf_as_slice(&a->refusal);
+    slice text = json_is_string(message) ? json_text_of(message) : buf_as_slice(&a->body);
     int shown = (int)slice_cut(text, COMPLETION_SHOWN_MAX);
     const char *colon = shown > 0 ? ": " : "";
     if (status == 200)
@@ -108,10 +126,24 @@ static void set_refusal(attempt *a, long status)
     json_decref(whole);
 }
 
+/* Returns true for the answer of a server that does not stream: an object with choices. */
+static bool has_choices(const attempt *a)
+{
+    scan_value whole;
+
+    return a->is_plain && scan_check(buf_as_slice(&a->body), DELTA_DEPTH_MAX, &whole, NULL, NULL) &&
+           scan_find(whole, "choices").kind == SCAN_ARRAY;
+}
+
 static model_end classify_answer(attempt *a, const net_answer *answer)
 {
     completion *c = a->answer;
+    bool is_answered = answer->end == NET_ANSWERED && answer->status == 200;
 
+    if (is_answered && !a->is_stream && has_choices(a)) {
+        a->is_stream = true;
+        add_chunk(a, buf_as_slice(&a->body));
+    }
     if (answer->end == NET_STOPPED)
         return MODEL_STOPPED;
     if (answer->end == NET_FAILED || answer->end == NET_UNUSABLE) {
@@ -134,7 +166,7 @@ static model_end try_request(completion *out, net *n, const model *m, slice body
     net_answer answer;
     const char *const headers[] = {"Content-Type: application/json", "Accept: text/event-stream",
                                    m->key != NULL ? key : NULL, NULL};
-    attempt a = {.answer = out, .watch = watch, .refusal = BUF_INIT(REFUSAL_MAX)};
+    attempt a = {.answer = out, .watch = watch, .body = BUF_INIT(PLAIN_MAX)};
     net_request request = {.url = url,
                            .headers = headers,
                            .body = body,
@@ -152,11 +184,12 @@ static model_end try_request(completion *out, net *n, const model *m, slice body
     format_line(key, sizeof(key), "Authorization: Bearer %s", m->key != NULL ? m->key : "");
     sse_init(&a.stream, EVENT_MAX, on_event, &a);
     completion_init(out);
+    out->may_be_empty = watch->may_be_empty;
     net_post(&answer, n, &request);
     *retry_after_s = answer.retry_after_s;
     model_end end = classify_answer(&a, &answer);
     sse_free(&a.stream);
-    buf_free(&a.refusal);
+    buf_free(&a.body);
     return end;
 }
 

@@ -1,6 +1,7 @@
 /*
  * model.h: sends a request to a model's server (OpenAI's chat completions, streamed), with retries.
- * The result is a complete message, or the reason of the failure.
+ * The result is a complete message, or the reason of the failure. An answer that is not streamed is
+ * accepted too.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H
@@ -26,6 +27,7 @@ typedef struct model_watch {
     void (*on_tick)(void *arg); /* model_ask calls it at least about every 50 ms in an attempt */
     void *arg;
     atomic_int *stop;
+    bool may_be_empty; /* true: an answer without text and calls is complete */
 } model_watch;
 
 typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end;
