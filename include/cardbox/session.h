@@ -25,6 +25,14 @@ typedef enum cardbox_dialect {
     CARDBOX_DIALECT_CODEX = 3   /**< a rollout of codex, imported */
 } cardbox_dialect;
 
+/** Numbers of tokens that the APIs of models reported with the answers of a session. */
+typedef struct cardbox_usage {
+    int64_t input_tokens;        /**< with cached ones */
+    int64_t cached_input_tokens; /**< input tokens that were read from a cache */
+    int64_t output_tokens;       /**< with reasoning */
+    const char *cost; /**< a decimal number, usually of US dollars; NULL: no answer had a cost */
+} cardbox_usage;
+
 /** A session. The texts of the struct are borrowed from the result. */
 typedef struct cardbox_session {
     const char *session_id;
@@ -38,6 +46,7 @@ typedef struct cardbox_session {
     int64_t version;        /**< increases with every change */
     const char *created_at; /**< RFC 3339 in UTC */
     const char *updated_at;
+    cardbox_usage usage; /**< sums of the session. Copies count 0, such as entries of a fork */
 } cardbox_session;
 
 /** A result with sessions. Opaque; free it with cardbox_sessions_free. */

@@ -14,6 +14,7 @@ BEGIN
      WHERE s.tenant_id = tenant AND s.session_id = session AND s.state <> 'gone'
        AND (NOT continues OR s.state = 'deleted');
     IF FOUND THEN
+        PERFORM cardbox.release_usage(tenant, session);
         SELECT p.entries, p.more INTO entries, more FROM cardbox.remove_session_part(tenant, session, max_lines) AS p;
     END IF;
 END

@@ -62,8 +62,9 @@ BEGIN
             ELSIF one.kind = 2 THEN
                 done := cardbox.save_message(
                     tenant, one.value ->> 'id', one.value ->> 'task', one.value ->> 'role',
-                    contents[one.ord], one.value -> 'metadata',
-                    one.value -> 'tool_calls', (one.value ->> 'ts')::bigint);
+                    contents[one.ord], one.value -> 'metadata', one.value -> 'tool_calls', (one.value ->> 'ts')::bigint);
+                PERFORM cardbox.add_usage(tenant, 'task', one.value ->> 'task', jsonb_build_array(one.value -> 'usage'), NULL)
+                  WHERE done = 1 AND one.value ? 'usage';
             ELSE
                 done := cardbox.save_call(tenant, one.value, parameters[one.ord], details[one.ord]);
                 -- A repeated batch may give the statuses of a call one after the other.

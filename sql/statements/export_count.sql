@@ -8,5 +8,6 @@ SELECT (SELECT count(*) FROM cardbox.cards c
      + (SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = $1::text)
      + (SELECT count(*) FROM cardbox.messages m WHERE m.tenant_id = $1::text)
      + (SELECT count(*) FROM cardbox.calls l WHERE l.tenant_id = $1::text)
+     + (SELECT count(*) FROM cardbox.usage u WHERE u.tenant_id = $1::text)
      + (SELECT coalesce(sum(s.lines), 0)::int8 + count(*) FROM cardbox.sessions s
          WHERE s.tenant_id = $1::text AND s.state = 'live')

@@ -4,7 +4,7 @@
 -- $1 text    tenant
 -- $2 jsonb   tasks: id, parent, status, created, updated
 -- $3 json[]  system prompts of the tasks
--- $4 jsonb   messages: id, task, role, ts, metadata, tool_calls
+-- $4 jsonb   messages: id, task, role, ts, metadata, tool_calls, usage: see the function add_usage
 -- $5 json[]  contents of the messages' cards
 -- $6 jsonb   calls: id, task, ability, status, created, updated, start, end
 -- $7 json[]  parameters of the calls

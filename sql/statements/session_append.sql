@@ -16,7 +16,10 @@
 -- $14 json[]  labels
 -- $15 json[]  contents
 -- $16 int8[]  times in milliseconds that are added as timestamps; NULL: none
-SELECT u.number - 1, u.outcome, u.line, a.version
+-- $17 jsonb   numbers of tokens of the entries: see the function add_usage; NULL: none
+SELECT u.number - 1, u.outcome, u.line, a.version,
+       CASE WHEN u.number = 1 AND a.outcome = 'done' AND $17::jsonb IS NOT NULL
+            THEN cardbox.count_usage($1::text, $2::text, a.outcomes, $17::jsonb) END
   FROM cardbox.append_entries(
        $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],
        $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[], $16::int8[]) AS a

@@ -24,7 +24,10 @@
 -- $21 int8     value of the column `made` for the previous batch; NULL: this is the first batch
 -- $22 int8     value of the column `diverged_at` for the previous batch
 -- $23 bool     whether the id may be that of a deleted session; false: not, or this is not the first batch
-SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
+-- $24 jsonb    numbers of tokens of the lines: see the function add_usage; NULL: none
+SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at,
+       CASE WHEN u.number = 0 AND a.outcome = 'done' AND $24::jsonb IS NOT NULL
+            THEN cardbox.count_usage($1::text, $2::text, a.outcomes, $24::jsonb) END
   FROM cardbox.import_lines(
        $1::text, CASE WHEN $23::bool THEN cardbox.release_session_id($1::text, $2::text) ELSE $2::text END, $3::text,
        timestamptz 'epoch' + $21::int8 * interval '1 microsecond', $4::text,

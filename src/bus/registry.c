@@ -16,6 +16,7 @@ static const bus_table *const TABLES[] = {
     &BUS_OF_BOXES,         &BUS_OF_BOX_CHANGES,     &BUS_OF_SESSIONS,
     &BUS_OF_SESSION_TREES, &BUS_OF_SESSION_CHANGES, &BUS_OF_SESSION_MESSAGES,
     &BUS_OF_LEDGER,        &BUS_OF_TASKS,           &BUS_OF_SEARCH,
+    &BUS_OF_USAGE,
 };
 
 const bus_ability *bus_at(size_t index)

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/uuid.h"
 
-#define PARAMS_MAX 23
+#define PARAMS_MAX 24
 
 /* Microseconds from 1970-01-01 to 2000-01-01, the zero of PostgreSQL's timestamps. */
 #define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)

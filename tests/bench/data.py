@@ -256,6 +256,17 @@ class Database:
         own, plain = map(int, sizes.split("|"))
         return own, plain
 
+    def bytes_of_usage(self):
+        """Bytes of a row of a copy of the table usage, with all indexes."""
+        return float(self.sql("""
+            BEGIN;
+            CREATE TABLE public.own_usage (LIKE cardbox.usage INCLUDING ALL);
+            INSERT INTO public.own_usage
+            SELECT 'tenant-0', 'session', md5(n::text)::uuid, '2026-01-01'::date + n % 100, 'claude-sonnet-4-5', n, 0, n, NULL
+              FROM generate_series(1, 10000) AS n;
+            SELECT pg_total_relation_size('public.own_usage') / 10000.0;
+            ROLLBACK"""))
+
     def make_plain_boxes(self, kind):
         """The table of the system that ours replaces, with the same lists: one array a box."""
         self.sql(f"""

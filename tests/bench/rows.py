@@ -30,6 +30,7 @@ REPLAYED = 10_000
 SESSION_BYTES = 1500  # entries
 TURN_AT = 200         # messages of the session
 TURNS = 20            # of one session: it grows by three messages in each
+ANSWERS = 200         # of one session
 
 
 class Bench:
@@ -301,6 +302,54 @@ def bytes_of_session(bench):
     return bench.database.bytes_of_session_and_plain_messages("documents")
 
 
+# --- answers with usage ---
+
+
+def answer_body(bench, number, with_usage):
+    answer = {"model": "bench", "usage": {"prompt_tokens": 1000 + number, "completion_tokens": 100}} if with_usage else {"model": "bench"}
+    entry = {"id": f"e{number}", "type": "message", "format": "openai", "message": {"role": "assistant", "content": bench.document}}
+    return {"create": {"dialect": "plain"}, "entry": {**entry, "answer": answer}}
+
+
+def append_answer(bench, connection, number, with_usage):
+    path = f"/projects/{data.tenant(0)}/sessions/usage-{with_usage}-{bench.of_answers}/entries"
+    exchange(connection, "POST", path, answer_body(bench, number, with_usage))
+
+
+def answers_ms(bench):
+    """The median times of an append with usage and of one without, one after the other."""
+    times = {True: [], False: []}
+    connection = http.client.HTTPConnection("127.0.0.1", bench.server.port, timeout=30)
+    bench.of_answers = time.monotonic_ns()
+    end = time.monotonic() + bench.seconds
+    while len(times[True]) < 20 or time.monotonic() < end:
+        for with_usage, taken in times.items():
+            began = time.monotonic()
+            append_answer(bench, connection, len(taken), with_usage)
+            taken.append(1000 * (time.monotonic() - began))
+    connection.close()
+    return statistics.median(times[True]), statistics.median(times[False])
+
+
+def answers_wal(bench):
+    """Bytes of WAL of an append with usage, and of one without. Earlier appends have written the pages whole."""
+    sizes = []
+    connection = http.client.HTTPConnection("127.0.0.1", bench.server.port, timeout=30)
+    bench.of_answers = time.monotonic_ns()
+    for with_usage in (True, False):
+        append_answer(bench, connection, 0, with_usage)
+        bench.settle()
+        wal = bench.database.wal_bytes(lambda: [append_answer(bench, connection, n, with_usage) for n in range(1, ANSWERS)])
+        sizes.append(wal / (ANSWERS - 1))
+    connection.close()
+    return tuple(sizes)
+
+
+def bytes_of_usage(bench):
+    """Bytes of a row of a session, a day and a model, with all indexes."""
+    return bench.database.bytes_of_usage()
+
+
 # --- turns over HTTP ---
 
 
@@ -520,6 +569,9 @@ ROWS = [
     Row("card_bytes", 1.3, "lower", "bytes", bytes_of_cards, pair=True),
     Row("session_append", 0.45, "higher", "entries/s", append_entries, reference("message", plain_message)),
     Row("session_bytes", 1.2, "lower", "bytes", bytes_of_session, pair=True),
+    Row("append_usage", 1.2, "lower", "ms", answers_ms, pair=True),
+    Row("append_usage_wal", 1.3, "lower", "bytes", answers_wal, pair=True),
+    Row("usage_bytes", 400, "lower", "bytes", bytes_of_usage),
     Row("import", 0.4, "higher", "MB/s", import_rate, copy_rate),
     Row("context_1000", 1.2, "lower", "ms", context_ms, path_rows_ms),
     Row("turn_200", 1.2, "lower", "ms", turn, plain_turn),

@@ -109,7 +109,7 @@ def test_function_of_an_earlier_release():
     """A dump of its parameter, a keyword since PostgreSQL 17, can't be restored there."""
     dsn = Postgres.shared().database()
     psql(dsn, "DELETE FROM cardbox.migrations WHERE version >= 20;"
-              "ALTER TABLE cardbox.session_lines DROP COLUMN appended_at;"
+              "ALTER TABLE cardbox.session_lines DROP COLUMN appended_at; DROP TABLE cardbox.usage;"
               "CREATE FUNCTION cardbox.check_json_depth(name text, \"json\" text) RETURNS void LANGUAGE sql AS 'SELECT';"
               "ALTER FUNCTION cardbox.check_json_depth OWNER TO cardbox")
     cardbox("migrate", "--dsn", dsn)

@@ -38,6 +38,9 @@ static void check_item(const import_item *item)
         check_card(&item->card);
     else if (item->kind == TRANSFER_BOX)
         require(is_jsonb(item->box.card_ids) && is_jsonb(item->box.parent_ids));
+    else if (item->kind == TRANSFER_USAGE)
+        require(slice_is_id(item->tenant, CARDBOX_TENANT_MAX) && item->usage.input >= 0 &&
+                item->usage.cached >= 0 && item->usage.output >= 0);
     else if (item->kind < TRANSFER_TASK)
         check_session(item);
     else

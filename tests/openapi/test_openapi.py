@@ -265,6 +265,7 @@ REQUESTS = [
     ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [str(i) for i in range(101)]}, 400),
     ("POST", BOXES, "/projects/demo/boxes/batch", {"limit": []}, 422),
     ("GET", "/projects/{project_id}/search", "/projects/demo/search?q=disk", None, 200),
+    ("GET", "/projects/{project_id}/usage", "/projects/demo/usage?by=model", None, 200),
     ("GET", EXPORT, "/projects/demo/export", None, 200),
     ("GET", EXPORT, "/projects/nothing/export", None, 200),
     ("GET", EXPORT, "/projects/%00/export", None, 400),

@@ -46,7 +46,7 @@ SELECT c.relname || ' ' || unnest(c.reloptions) FROM pg_class c
 """
 GROWING = ("cards", "card_revisions", "card_box_segments", "card_box_chains", "card_box_log", "session_lines",
            "messages", "task_events")
-CHANGING = ("card_boxes", "sessions", "tasks", "calls", "search_queue", "search_documents")
+CHANGING = ("card_boxes", "sessions", "tasks", "calls", "search_queue", "search_documents", "usage")
 
 
 @once

@@ -55,6 +55,8 @@ SELECT '{t}', e.s, e.i, 'e-' || e.i, e.up, e.missing, e.depth, e.i - e.depth, CA
 INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, digest, version)
 SELECT '{t}', 's', 'key-' || n, 'x', 1 FROM generate_series(1, {n}) AS n;
 
+INSERT INTO cardbox.usage (tenant_id, source, source_id, on_day, model, input_tokens, cached_input_tokens, output_tokens)
+SELECT '{t}', 'session', 'waits', '2020-01-01'::date + n / 2, 'm' || n % 2, 1, 0, 1 FROM generate_series(0, {n} - 1) AS n;
 INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms)
 SELECT '{t}', '', 'card-' || n, 'card', now() + n * interval '1 us', ARRAY[1, 2 + n % 1000]
   FROM generate_series(0, {n} - 1) AS n;
@@ -110,7 +112,7 @@ INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)
 SELECT '{t}', CASE WHEN n <= {batch} THEN 'task-0' ELSE 'task-1' END, 'saying', n, '"x"' FROM generate_series(1, {n}) AS n;
 """
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log", "sessions",
-          "session_lines", "session_append_keys", "tasks", "messages", "calls", "task_events", "task_chunks")
+          "session_lines", "session_append_keys", "usage", "tasks", "messages", "calls", "task_events", "task_chunks")
 BOX = "00000000-0000-0000-0000-000000000001"
 DEEP = "00000000-0000-0000-0000-000000000002"
 UNWATCHED = """
@@ -198,10 +200,16 @@ def contents(ids, parents):
     return array("json", [f'{{"id":"{own}","parentId":"{parent}"}}' for own, parent in zip(ids, parents)])
 
 
+def used(ids):
+    """Tokens of each line."""
+    counts = {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}
+    return "'" + json.dumps([{"n": i + 1, "model": f"m{i % 2}", **counts} for i in range(len(ids))]) + "'"
+
+
 def append(session, ids, parents, key="NULL", **more):
     labels = array("json", ['"x"' if more.get("target") else None] * len(ids))
     return ", ".join((f"{session}, 'plain', NULL, {key}", *entries(ids=ids, parents=parents, **more), labels, contents(ids, parents),
-                      array("bigint", [None] * len(ids))))
+                      array("bigint", [None] * len(ids)), used(ids)))
 
 
 def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, count=LINES):
@@ -212,7 +220,7 @@ def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, 
     def each(kind, value=None):
         return array(kind, [value] * len(ids))
     return ", ".join((f"{session}, 'plain', NULL, {restores}, {first}", *entries(ids=ids, parents=parents, refs=refs), each("bigint"),
-                      each("json"), contents(ids, parents), each("bytea"), each("bytea"), each("bool", False), "NULL, NULL, false"))
+                      each("json"), contents(ids, parents), each("bytea"), each("bytea"), each("bool", False), "NULL, NULL, false", used(ids)))
 
 
 def leaves_much(case):
@@ -289,6 +297,10 @@ def all_cases(t, n):
     yield "session_lines_export", f"{s}, {n // 2}, 100", BATCH
     yield "sessions_export", f"{T}, NULL, 100", 2
     yield "sessions_list", f"{T}, NULL, NULL, 50, NULL", 2
+    yield "session_get", s, n
+    yield "usage_query", f"{T}, NULL, NULL, 'day', 100", n
+    yield "usage_export", f"{T}, NULL, NULL, NULL, NULL, 100", BATCH
+    yield "usage_save", f"{T}, {array('text', ['session'] * BATCH)}, {array('text', [f's-{i}' for i in many])}, array_fill('2026-01-01'::text, '{{100}}'), array_fill('m'::text, '{{100}}'), array_fill(1::bigint, '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(NULL::text, '{{100}}')", BATCH
     yield "sessions_list", f"{T}, NULL, NULL, 50, 65536", 2 * 50
     yield "search_find", f"{T}, '{{1}}', NULL, NULL, NULL, NULL, 100, 1000", BATCH
     yield "search_find", f"{T}, '{{7}}', NULL, NULL, NULL, NULL, 100, 1000", BATCH

@@ -21,7 +21,7 @@ from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
 from sql_statements import planner_settings, prepare  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
-          "sessions", "session_lines", "session_append_keys",
+          "sessions", "session_lines", "session_append_keys", "usage",
           "tasks", "messages", "calls", "task_events", "task_chunks", "abilities", "search_documents")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
@@ -38,6 +38,7 @@ ONE_CARD = "'{tenant-0}', '{new-1}', '{1}', '{NULL}', '{call-x}', '{NULL}', ARRA
 TASK = "'task-42'"
 HELD = "'task-60', 1"
 MESSAGES = """'[{"id": "new-1", "task": "task-60", "role": "assistant", "metadata": {}}]', ARRAY['{"text": "x"}']::json[]"""
+USED = """'[{"n": 1, "model": "m", "input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}]'"""
 CALLS = """'[{"id": "call-60-1", "task": "task-60", "ability": "card:get", "status": "completed", "start": "message-60-0"}]', '{"\\"{}\\""}', '{"\\"1\\""}'"""
 
 
@@ -132,22 +133,22 @@ EXAMPLES = {
     "search_take": ["'', 100", "'tenant-2', 1"],
     "session_append": [
         f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}'",
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{1,NULL}', " + USED,
         f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
-        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}'"],
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', NULL"],
     "session_add": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{{parent},x}}', '{{{ref},1}}', '{{message,message}}', "
-        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', "
-        "'settings', 'openai', '\"be kind\"', '[]', NULL, true, true"
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', " + USED +
+        ", 'settings', 'openai', '\"be kind\"', '[]', NULL, true, true"
         for session, parent, ref in ((SESSION, "NULL", -1), (SESSION, "e-1000", 0), (f"{TENANT}, 'no such'", "NULL", -1))],
     "session_append_new": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
-        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', 'plain', NULL, true"
+        "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', " + USED + ", 'plain', NULL, true"
         for session in (SESSION, f"{TENANT}, 'no such'", f"{TENANT}, 'gone-5'")],
     "session_import": [
         f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
         "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
-        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL, true"
+        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL, true, " + USED
         for said, start, ids in (("NULL", 5, "e-5,y"), ("''", 3000, "x,y"))],
     "session_lines_export": [f"{TENANT}, NULL, NULL, 100", f"{SESSION}, 1500, 100", f"{TENANT}, 's-7', 20, 100"],
     "session_restore": [f"{SESSION}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL"],
@@ -174,6 +175,10 @@ EXAMPLES = {
                     *(query_tasks(state=f"'{state}'") for state in ("running", "waiting", "failed"))],
     "tasks_renew": ["'{tenant-0,tenant-0}', '{task-60,task-42}', '{1,1}', 15000"],
     "tokens_changed": ["-1"],
+    "usage_export": [f"{TENANT}, NULL, NULL, NULL, NULL, 100", f"{TENANT}, 'session', 's-7', '2026-01-02', 'm', 100"],
+    "usage_query": [f"{TENANT}, NULL, NULL, '{by}', 100" for by in ("day", "model", "session")]
+                   + [f"{TENANT}, '2026-01-02', '2026-01-03', 'model', 100"],
+    "usage_save": [f"{TENANT}, '{{session,task}}', '{{s-7,task-42}}', '{{2026-01-01,2026-01-02}}', '{{m,m}}', '{{1,2}}', '{{0,0}}', '{{1,1}}', '{{NULL,0.5}}'"],
 }
 
 # What no worker runs, and why.
@@ -251,6 +256,9 @@ SORTS = {
     "tasks_export": "a page",
     "tasks_query": "what a filter leaves, where that is little more than a page",
     "tokens_changed": "the tokens, which are few",
+    "usage_export": "a page",
+    "usage_query": "the groups, which are summed",
+    "usage_save": "what is given, so that two such statements lock in one order",
 }
 # The only list that may sort all its rows.
 SORTED_LIST = list_cards(tool_call_ids="'{call-7,call-8}'")
@@ -368,6 +376,10 @@ SELECT t.tenant_id, t.task_id, i + 1, 'message', 'message-' || substr(t.task_id,
 INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)
 SELECT t.tenant_id, t.task_id, 'saying-' || substr(t.task_id, 6), i, '"x"'
   FROM cardbox.tasks t, generate_series(1, 4) AS i WHERE t.lease_owner IS NOT NULL;
+INSERT INTO cardbox.usage (tenant_id, source, source_id, on_day, model, input_tokens, cached_input_tokens, output_tokens)
+SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, CASE WHEN n % 3 > 0 THEN 'session' ELSE 'task' END,
+       CASE WHEN n % 3 > 0 THEN 's-' ELSE 'task-' END || n / 10, '2026-01-01'::date + n % 300, 'model-' || n % 7, 1, 1, 1
+  FROM generate_series(0, 59999) AS n;
 INSERT INTO cardbox.abilities (tenant_id, ability_id, description, input_schema, output_schema, url, headers, timeout_ms, unchecked)
 SELECT 'tenant-' || t, 'm:a' || i, 'x', '{}', '{}', 'http://x.test/', '{}', 1, '[]'
   FROM generate_series(0, 99) AS t, generate_series(1, 190) AS i;

@@ -78,6 +78,8 @@ def test_three_calls_one_of_which_fails():
         "message assistant", "completed success"], project.story(task)
     usage = [m["metadata"]["usage"] for m in project.messages(task) if "usage" in m["metadata"]]
     assert usage == [{"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, "cost": 0.5}] * 3
+    assert project.invoke("usage:query", {"by": "session"})["items"] == [
+        {"task_id": task, "input_tokens": 33, "cached_input_tokens": 0, "output_tokens": 21, "cost": 1.5}]
     assert not project.psql("SELECT 1 FROM cardbox.task_chunks")
 
 

@@ -14,6 +14,7 @@ static const char *const NAMES[TRANSFER_KINDS][2] = {
     [TRANSFER_CARD] = {"card", "cards"},
     [TRANSFER_BOX] = {"box", "boxes"},
     [TRANSFER_SESSION_ENTRY] = {"session entry", "session entries"},
+    [TRANSFER_USAGE] = {"sum of tokens", "sums of tokens"},
     [TRANSFER_SESSION] = {"session", "sessions"},
     [TRANSFER_TASK] = {"task", "tasks"},
     [TRANSFER_MESSAGE] = {"message", "messages"},

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/view/table.h"
 #include "model/session/preview.h"
+#include "store/usage/usage.h"
 
 /* --- rows and objects --- */
 

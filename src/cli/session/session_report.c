@@ -21,7 +21,9 @@ static void add_member(table *t, slice key, scan_value value)
     }
     if (value.kind == SCAN_STRING)
         session_value_text(&text, value);
-    else if (value.kind == SCAN_NUMBER && scan_integer(value.text, &count) && count != 0)
+    else if (value.kind == SCAN_NUMBER && !scan_integer(value.text, &count))
+        buf_slice(&text, value.text);
+    else if (value.kind == SCAN_NUMBER && count != 0)
         buf_text(&text, term_number(number, (uint64_t)count));
     table_fact(t, buf_str(&name), buf_str(&text), STYLE_PLAIN);
     buf_free(&name);
@@ -40,19 +42,31 @@ static bool is_left_out(scan_value report, slice key, scan_value value)
             slice_equal(value.text, scan_find(report, "headers").text));
 }
 
+/* Adds the members of an object, and those of its member `usage`. */
+static void add_members(table *t, scan_value object)
+{
+    scan_walk walk = scan_enter(object), usage;
+    scan_value value;
+    slice key;
+
+    while (scan_member(&walk, &key, &value)) {
+        if (scan_string_is(key, SLICE("usage"))) {
+            usage = scan_enter(value);
+            while (scan_member(&usage, &key, &value))
+                add_member(t, key, value);
+        } else if (!is_left_out(object, key, value)) {
+            add_member(t, key, value);
+        }
+    }
+}
+
 static void print_counts(scan_value report)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
-    scan_walk walk = scan_enter(report);
-    scan_value value;
     table t;
-    slice key;
 
     table_init(&t, columns, 2);
-    while (scan_member(&walk, &key, &value)) {
-        if (!is_left_out(report, key, value))
-            add_member(&t, key, value);
-    }
+    add_members(&t, report);
     table_finish(&t, 2);
 }
 

@@ -27,6 +27,11 @@ void session_object(buf *out, const cardbox_session *session)
     buf_member_int(out, "version", session->version);
     buf_member_text(out, "created_at", slice_of(session->created_at));
     buf_member_text(out, "updated_at", slice_of(session->updated_at));
+    buf_member(out, "usage", SLICE("{"));
+    usage_sums_put(out,
+                   &(usage_sums){session->usage.input_tokens, session->usage.cached_input_tokens,
+                                 session->usage.output_tokens, slice_of(session->usage.cost)});
+    buf_char(out, '}');
 }
 
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)

@@ -271,6 +271,7 @@ static void name_body(const char **names, session_kind kind)
         [BODY_FIELDS + SESSION_FIELD_IS_ERROR] = "isError",
         [BODY_FIELDS + SESSION_FIELD_SUCCESS] = "success",
         [BODY_FIELDS + SESSION_FIELD_NAME] = "name",
+        [BODY_FIELDS + SESSION_FIELD_USAGE] = "usage",
     };
 
     memcpy(names, ALL, sizeof(ALL));
@@ -283,8 +284,8 @@ static void name_body(const char **names, session_kind kind)
  * of a line are in its message. */
 static void pick_line(dialect_line *out, scan_value line)
 {
-    static const char *const NAMES[LINE_MEMBERS] = {"type",    "id",     "parentId", "timestamp",
-                                                    "message", "format", "uuid",     "payload"};
+    static const char *const NAMES[LINE_MEMBERS] = {
+        "type", "id", "parentId", "timestamp", "message", "format", "uuid", "payload", "answer"};
     const char *names[BODY_MEMBERS];
     scan_walk walk = scan_enter(line);
     scan_value value;
@@ -332,6 +333,25 @@ void dialect_read_body(session_entry *out, const dialect_line *line, arena *memo
         session_text_of(&out->first_kept, out->target, memory);
 }
 
+/* Sets the usage and the model of an answer or a summary. An API's message may have them in the
+ * member "answer" of its entry. */
+static void read_usage(session_entry *out, const dialect_line *line)
+{
+    static const char *const NAMES[] = {"usage", "model"};
+    const scan_value *found =
+        out->kind == SESSION_PLAIN_MESSAGE ? line->body + BODY_FIELDS : out->fields;
+    scan_value answer[2];
+
+    if (out->role != SESSION_ROLE_ASSISTANT && out->kind != SESSION_COMPACTION &&
+        out->kind != SESSION_BRANCH_SUMMARY)
+        return;
+    session_pick(line->found[LINE_ANSWER], NAMES, answer, 2);
+    out->usage =
+        found[SESSION_FIELD_USAGE].kind != SCAN_NONE ? found[SESSION_FIELD_USAGE] : answer[0];
+    out->model =
+        found[SESSION_FIELD_MODEL].kind != SCAN_NONE ? found[SESSION_FIELD_MODEL] : answer[1];
+}
+
 bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason)
 {
@@ -359,6 +379,8 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
         out->timestamp = timestamp.text;
     if (!of->classify(out, &read, memory))
         *reason = SESSION_KEPT_LINE;
+    else
+        read_usage(out, &read);
     return *reason == NULL && !memory->failed;
 }
 

@@ -73,9 +73,10 @@ typedef enum session_field {
     SESSION_FIELD_TOOL_NAME,
     SESSION_FIELD_IS_ERROR,
     SESSION_FIELD_SUCCESS,
-    SESSION_FIELD_NAME
+    SESSION_FIELD_NAME,
+    SESSION_FIELD_USAGE
 } session_field;
-enum { SESSION_FIELDS = SESSION_FIELD_NAME + 1 };
+enum { SESSION_FIELDS = SESSION_FIELD_USAGE + 1 };
 
 typedef struct session_entry {
     uint64_t line;  /* line number, from 1 */
@@ -103,6 +104,9 @@ typedef struct session_entry {
     slice first_kept;  /* decoded id of the first entry that a compaction keeps; empty: none; ptr
                           NULL: the line has an index, which the caller must resolve */
     scan_value fields[SESSION_FIELDS]; /* members of the body */
+    /* The usage that an API reported with an answer or a summary, and the model. In the dialect
+     * codex: the numbers of an event, and the model of later answers. SCAN_NONE: none. */
+    scan_value usage, model;
 } session_entry;
 
 /* The reason of session_entry_read for a line that a dialect knows, but that is no entry. */

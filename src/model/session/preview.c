@@ -7,14 +7,15 @@
 #include "model/session/message.h"
 
 enum {
-    TEXT_KEPT = 1000, /* maximum bytes of a preview's text */
-    NAMES_KEPT = 400  /* maximum bytes of a preview's list of tools */
+    TEXT_KEPT = 1000,    /* maximum bytes of a preview's text */
+    NAMES_KEPT = 400,    /* maximum bytes of a preview's list of tools, and of its list of calls */
+    ARGUMENTS_KEPT = 120 /* maximum bytes of the arguments of a call */
 };
 
 typedef struct preview {
-    buf text, tools;
+    buf text, tools, calls;
     slice tool;       /* name of the tool of the last call, as a JSON string */
-    size_t calls;     /* number of consecutive calls of the tool `tool` so far */
+    size_t times;     /* number of consecutive calls of the tool `tool` so far */
     bool is_thinking; /* true: `text` contains only thinking so far */
     bool failed;      /* true: the entry reports an error */
     arena *memory;
@@ -46,22 +47,44 @@ static void add_text(preview *p, scan_value text)
 
 static void end_calls(preview *p)
 {
-    if (p->calls > 1)
-        buf_printf(&p->tools, " x%zu", p->calls);
-    p->calls = 0;
+    if (p->times > 1)
+        buf_printf(&p->tools, " x%zu", p->times);
+    p->times = 0;
 }
 
-static void add_tool(preview *p, scan_value name)
+/* Adds a call to the list of calls, with the beginning of its arguments. */
+static void add_call_text(preview *p, scan_value name, scan_value arguments)
+{
+    buf text = BUF_INIT(SIZE_MAX / 4);
+
+    if (p->calls.len > NAMES_KEPT)
+        return;
+    add_gap(&p->calls, ", ");
+    session_value_text(&p->calls, name);
+    if (arguments.kind == SCAN_NONE)
+        return;
+    session_value_text(&text, arguments);
+    slice kept = buf_as_slice(&text);
+    kept.len = slice_cut(kept, ARGUMENTS_KEPT);
+    buf_char(&p->calls, ' ');
+    buf_slice(&p->calls, kept);
+    if (kept.len < text.len)
+        buf_text(&p->calls, "\xe2\x80\xa6");
+    buf_free(&text);
+}
+
+static void add_tool(preview *p, scan_value name, scan_value arguments)
 {
     if (name.kind != SCAN_STRING)
         return;
-    if (p->calls == 0 || !slice_equal(name.text, p->tool)) {
+    add_call_text(p, name, arguments);
+    if (p->times == 0 || !slice_equal(name.text, p->tool)) {
         end_calls(p);
         add_gap(&p->tools, ", ");
         session_value_text(&p->tools, name);
         p->tool = name.text;
     }
-    p->calls++;
+    p->times++;
 }
 
 static void add_block(preview *p, scan_value block)
@@ -71,7 +94,7 @@ static void add_block(preview *p, scan_value block)
     if (session_string_is(type, "text")) {
         add_text(p, scan_find(block, "text"));
     } else if (session_string_is(type, "toolCall")) {
-        add_tool(p, scan_find(block, "name"));
+        add_tool(p, scan_find(block, "name"), scan_find(block, "arguments"));
     } else if (session_string_is(type, "image")) {
         add_gap(&p->text, " ");
         buf_text(&p->text, "(image)");
@@ -115,7 +138,7 @@ static void add_assistant(preview *p, const session_entry *entry)
     add_content(p, entry);
     while (calls.kind == SCAN_ARRAY && scan_element(&walk, &call)) {
         if (call.kind == SCAN_OBJECT)
-            add_tool(p, scan_find(call, "name"));
+            add_tool(p, scan_find(call, "name"), scan_find(call, "params"));
     }
     if (session_string_is(scan_find(entry->body, "stopReason"), "aborted")) {
         add_gap(&p->text, " ");
@@ -163,7 +186,7 @@ static void add_part(preview *p, const context_part *part)
         p->is_thinking = begins;
         break;
     case CONTEXT_CALL:
-        add_tool(p, token_around(part->name));
+        add_tool(p, token_around(part->name), part->arguments);
         break;
     default:
         add_gap(&p->text, " ");
@@ -222,7 +245,7 @@ static void add_label(preview *p, const session_entry *entry)
 
 static void add_call(preview *p, const session_entry *entry)
 {
-    add_tool(p, scan_find(entry->value, "name"));
+    add_tool(p, scan_find(entry->value, "name"), (scan_value){SCAN_NONE, {NULL, 0}});
     scan_compact(&p->text, scan_find(entry->value, "params").text);
 }
 
@@ -303,23 +326,32 @@ static slice keep(const buf *text, size_t most, arena *memory)
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory)
 {
     const char *role = KINDS[entry->kind].role;
-    preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4), .memory = memory};
+    preview p = {.text = BUF_INIT(SIZE_MAX / 4),
+                 .tools = BUF_INIT(SIZE_MAX / 4),
+                 .calls = BUF_INIT(SIZE_MAX / 4),
+                 .memory = memory};
+    entry_usage used;
 
     if (KINDS[entry->kind].member != NULL)
         session_value_text(&p.text, scan_find(entry->value, KINDS[entry->kind].member));
     else
         KINDS[entry->kind].add(&p, entry);
     end_calls(&p);
-    memory->failed = memory->failed || !buf_ok(&p.text) || !buf_ok(&p.tools);
+    usage_of_entry(&used, entry, NULL, memory);
+    out->model = usage_model(entry->model, memory);
+    out->usage = used.of;
+    memory->failed = memory->failed || !buf_ok(&p.text) || !buf_ok(&p.tools) || !buf_ok(&p.calls);
     out->role = slice_of(role ? role : ROLE_NAMES[entry->role]);
     if (out->role.len == 0)
         out->role = entry->type;
     out->text = keep(&p.text, TEXT_KEPT, memory);
     out->tools = keep(&p.tools, NAMES_KEPT, memory);
+    out->calls = keep(&p.calls, NAMES_KEPT, memory);
     out->time = entry->timestamp;
     out->failed = p.failed;
     buf_free(&p.text);
     buf_free(&p.tools);
+    buf_free(&p.calls);
 }
 
 void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory)

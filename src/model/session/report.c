@@ -20,6 +20,7 @@ static const struct {
     [SESSION_ISSUE_NOT_KEPT] = {"not_kept",
                                 "not an entry, and the session differs from the file: left out"},
     [SESSION_ISSUE_NOT_IN_CONTEXT] = {"not_in_context", SESSION_UNKNOWN_TYPE},
+    [SESSION_ISSUE_USAGE] = {"usage", "a number of the usage is not from 0 to 2^53: not counted"},
 };
 
 void session_report_issue(session_report *report, session_issue issue)

@@ -24,9 +24,10 @@ typedef enum session_issue_kind {
     SESSION_ISSUE_DANGLING, /* the parent of the entry is missing: the entry is a root */
     SESSION_ISSUE_NULS,     /* NUL bytes around an entry or a header are ignored */
     SESSION_ISSUE_NOT_KEPT, /* the line was not stored: the session differs from the file */
-    SESSION_ISSUE_NOT_IN_CONTEXT /* the entry is never part of a context */
+    SESSION_ISSUE_NOT_IN_CONTEXT, /* the entry is never part of a context */
+    SESSION_ISSUE_USAGE           /* a part of the entry's usage is not counted */
 } session_issue_kind;
-enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_IN_CONTEXT + 1 };
+enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_USAGE + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;

@@ -18,7 +18,7 @@ request_handler handle_page, handle_ui_file, handle_ui_redirect;
 request_handler handle_projects_list, handle_project_get;
 request_handler handle_project_export, handle_project_import;
 request_handler handle_card_get, handle_cards_get, handle_cards_add, handle_card_delete;
-request_handler handle_search;
+request_handler handle_search, handle_usage;
 request_handler handle_cards_list, handle_card_revisions, handle_card_boxes;
 request_handler handle_box_get, handle_box_cards, handle_boxes_get, handle_boxes_list;
 request_handler handle_box_create, handle_box_append, handle_box_replace, handle_box_fork;

@@ -54,6 +54,7 @@ const route ROUTES[] = {
      TAKES_KEY, handle_project_import, NULL, false},
     WRITE("POST", OF_PROJECT "/cards", "addCards", TAKES_KEY, handle_cards_add),
     READ(OF_PROJECT "/search", "search", CLASS_LIST, handle_search),
+    READ(OF_PROJECT "/usage", "getUsage", CLASS_LIST, handle_usage),
     READ(OF_PROJECT "/cards", "listCards", CLASS_LIST, handle_cards_list),
     {"DELETE", OF_PROJECT "/cards/{card_id}", "deleteCard", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE,
      TAKES_KEY, handle_card_delete, NULL, false},

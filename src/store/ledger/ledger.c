@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include "cardbox/card.h"
+#include "model/session/usage.h"
 #include "store/client/check.h"
 #include "base/errors.h"
 
@@ -301,6 +302,27 @@ static void put_cards(params *p, const message_input *messages, size_t count)
     buf_free(&content);
 }
 
+/* Adds what the metadata of an answer say about its usage. */
+static void put_usage(buf *json, const message_input *m)
+{
+    static const char *const NAMES[] = {"usage", "model"};
+    scan_value found[2];
+    arena memory = ARENA_INIT;
+    entry_usage used = {.model = {"", 0}};
+
+    if (m->metadata.ptr == NULL || !slice_equal(m->role, SLICE("assistant")))
+        return;
+    session_pick(scan_whole(m->metadata), NAMES, found, 2);
+    usage_read(&used.of, found[0]);
+    if (!used.of.is_given)
+        return;
+    used.model = usage_model(found[1], &memory);
+    buf_member(json, "usage", SLICE("{"));
+    usage_put(json, &used);
+    buf_char(json, '}');
+    arena_reset(&memory);
+}
+
 void ledger_put_messages(params *p, const message_input *messages, size_t count)
 {
     buf json = BUF_INIT(p->bytes.max);
@@ -316,6 +338,7 @@ void ledger_put_messages(params *p, const message_input *messages, size_t count)
             buf_text(&json, ",\"tool_calls\":");
             buf_slice(&json, m->tool_calls);
         }
+        put_usage(&json, m);
         buf_char(&json, '}');
     }
     finish_objects(p, &json, count);

@@ -104,6 +104,7 @@ void import_result_json(buf *out, const import_result *result)
     static const char *const NAMES[TRANSFER_KINDS] = {[TRANSFER_CARD] = "cards",
                                                       [TRANSFER_BOX] = "boxes",
                                                       [TRANSFER_SESSION_ENTRY] = "session_entries",
+                                                      [TRANSFER_USAGE] = "usage",
                                                       [TRANSFER_SESSION] = "sessions",
                                                       [TRANSFER_TASK] = "tasks",
                                                       [TRANSFER_MESSAGE] = "messages",

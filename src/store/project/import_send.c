@@ -139,6 +139,22 @@ static cardbox_status send_lines(cardbox *db, import_item *const *items, size_t 
     return status;
 }
 
+static cardbox_status send_usage(cardbox *db, import_item *const *items, size_t count,
+                                 store_rows **rows, cardbox_error *err)
+{
+    params p = PARAMS_INIT;
+    params_text(&p, items[0]->tenant);
+    put_column(&p, PARAMS_TEXT, items, count, AT(usage.source), 0);
+    put_column(&p, PARAMS_TEXT, items, count, AT(usage.source_id), 0);
+    put_column(&p, PARAMS_TEXT, items, count, AT(usage.day), 0);
+    put_column(&p, PARAMS_TEXT, items, count, AT(usage.model), 0);
+    put_column(&p, PARAMS_INT8, items, count, AT(usage.input), 0);
+    put_column(&p, PARAMS_INT8, items, count, AT(usage.cached), 0);
+    put_column(&p, PARAMS_INT8, items, count, AT(usage.output), 0);
+    put_column(&p, PARAMS_TEXT, items, count, AT(usage.cost), 0);
+    return client_run(db, STATEMENT_usage_save, &p, RUN_AGAIN, rows, err);
+}
+
 static cardbox_status send_session(cardbox *db, const import_item *item, store_rows **rows,
                                    cardbox_error *err)
 {
@@ -220,7 +236,7 @@ size_t import_group(import_item *const *items, size_t count)
         return count;
     if (items[0]->kind == TRANSFER_SESSION_ENTRY)
         return count_lines(items, count);
-    while (n < count && items[0]->kind >= TRANSFER_TASK &&
+    while (n < count && items[0]->kind != TRANSFER_SESSION &&
            slice_equal(items[n]->tenant, items[0]->tenant))
         n++;
     return n;
@@ -236,6 +252,8 @@ cardbox_status import_send(store_rows **rows, cardbox *db, import_item *const *i
         return send_boxes(db, items, count, rows, err);
     case TRANSFER_SESSION_ENTRY:
         return send_lines(db, items, count, rows, err);
+    case TRANSFER_USAGE:
+        return send_usage(db, items, count, rows, err);
     case TRANSFER_SESSION:
         return send_session(db, items[0], rows, err);
     default:

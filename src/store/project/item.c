@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include "base/errors.h"
 #include "model/content/content.h"
-#include "model/session/entry.h"
+#include "model/session/usage.h"
 #include "store/client/check.h"
 #include "store/project/members.h"
 #include "store/box/box_write.h"
+#include "store/usage/usage.h"
 
 /* Maximum number of members of a kind of line. */
 enum { MEMBERS_MAX = 16 };
@@ -46,8 +47,8 @@ static cardbox_status read_kind(import_item *item, scan_value kind, cardbox_erro
 {
     if (kind.kind == SCAN_NONE)
         return error_set(err, CARDBOX_INVALID,
-                         "the row has no kind: card, box, session_entry, session, task, message or "
-                         "call");
+                         "the row has no kind: card, box, session_entry, usage, session, task, "
+                         "message or call");
     if (kind.kind != SCAN_STRING)
         return member_wrong_kind(err, "kind", "a string", kind);
     for (int i = 0; i < TRANSFER_OTHER; i++)
@@ -227,6 +228,28 @@ ledger_batch item_ledger_batch(const import_item *item)
                           .call_count = item->kind == TRANSFER_CALL};
 }
 
+static bool is_cost(slice text)
+{
+    scan_value value;
+
+    return text.ptr == NULL || (text.len <= USAGE_COST_MAX &&
+                                scan_check(text, 1, &value, NULL, NULL) && usage_is_cost(value));
+}
+
+static cardbox_status check_usage(const usage_input *row, cardbox_error *err)
+{
+    if (!slice_equal(row->source, SLICE("session")) && !slice_equal(row->source, SLICE("task")))
+        return error_set(err, CARDBOX_INVALID, "source must be session or task");
+    if (!usage_is_day(row->day))
+        return error_set(err, CARDBOX_INVALID, "day must be a day, YYYY-MM-DD");
+    if (row->input < 0 || row->input > USAGE_MAX || row->cached < 0 || row->cached > USAGE_MAX ||
+        row->output < 0 || row->output > USAGE_MAX)
+        return error_set(err, CARDBOX_INVALID, "a number of tokens must be 0 to 2^53");
+    if (!is_cost(row->cost))
+        return error_set(err, CARDBOX_INVALID, "cost must be the text of a number from 0 to 2^53");
+    return CARDBOX_OK;
+}
+
 static cardbox_status check_row(import_item *item, cardbox_error *err)
 {
     ledger_batch batch = item_ledger_batch(item);
@@ -237,6 +260,8 @@ static cardbox_status check_row(import_item *item, cardbox_error *err)
         return check_box(&item->box, err);
     case TRANSFER_SESSION_ENTRY:
         return check_line(&item->line, err);
+    case TRANSFER_USAGE:
+        return check_usage(&item->usage, err);
     case TRANSFER_SESSION:
         return check_session(&item->session, err);
     default:

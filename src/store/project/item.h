@@ -38,6 +38,13 @@ typedef struct session_input {
     int64_t created_micros, updated_micros;
 } session_input;
 
+/* A row of the table usage. */
+typedef struct usage_input {
+    slice source, source_id, day, model;
+    int64_t input, cached, output;
+    slice cost; /* text of a number; ptr NULL: none */
+} usage_input;
+
 /* A line of an import. Members that are for other kinds of lines than `kind` have no meaning. */
 typedef struct import_item {
     uint64_t number; /* number of the line */
@@ -52,6 +59,7 @@ typedef struct import_item {
     box_input box;
     session_line_input line;
     session_input session;
+    usage_input usage;
     task_input task;
     unsigned waited; /* number of times that a task has waited for its parent in the batch */
     message_input message;

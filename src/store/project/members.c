@@ -8,7 +8,7 @@
 
 #include "base/base64.h"
 #include "base/isotime.h"
-#include "model/session/entry.h"
+#include "model/session/usage.h"
 
 #define AT(field) offsetof(import_item, field)
 
@@ -59,6 +59,18 @@ static const member LINE[] = {
     {"bytes_base64", MEMBER_BASE64, 0, AT(line.bytes), 0},
     {"before_base64", MEMBER_BASE64, 0, AT(line.before), 0},
     {"after_base64", MEMBER_BASE64, 0, AT(line.after), 0},
+    {.name = NULL},
+};
+
+static const member USAGE[] = {
+    {"source", MEMBER_TEXT, REQUIRED, AT(usage.source), CARDBOX_KEY_MAX},
+    {"source_id", MEMBER_TEXT, REQUIRED | EMPTY, AT(usage.source_id), SESSION_ID_MAX},
+    {"day", MEMBER_TEXT, REQUIRED, AT(usage.day), CARDBOX_KEY_MAX},
+    {"model", MEMBER_TEXT, REQUIRED | EMPTY, AT(usage.model), USAGE_MODEL_MAX},
+    {"input_tokens", MEMBER_INT8, REQUIRED, AT(usage.input), 0},
+    {"cached_input_tokens", MEMBER_INT8, REQUIRED, AT(usage.cached), 0},
+    {"output_tokens", MEMBER_INT8, REQUIRED, AT(usage.output), 0},
+    {"cost", MEMBER_TEXT, 0, AT(usage.cost), CARDBOX_KEY_MAX},
     {.name = NULL},
 };
 
@@ -118,6 +130,10 @@ const member_kind MEMBER_KINDS[TRANSFER_OTHER] = {
                                 LINE,
                                 STATEMENT_session_lines_export,
                                 {{PARAMS_TEXT, 0}, {PARAMS_INT8, 1}}},
+    [TRANSFER_USAGE] = {"usage",
+                        USAGE,
+                        STATEMENT_usage_export,
+                        {{PARAMS_TEXT, 0}, {PARAMS_TEXT, 1}, {PARAMS_TEXT, 2}, {PARAMS_TEXT, 3}}},
     [TRANSFER_SESSION] = {"session", SESSION, STATEMENT_sessions_export, {{PARAMS_TEXT, 0}}},
     [TRANSFER_TASK] = {"task", TASK, STATEMENT_tasks_export, {{PARAMS_TEXT, 0}}},
     [TRANSFER_MESSAGE] = {"message",

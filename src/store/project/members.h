@@ -51,7 +51,7 @@ typedef struct member {
 /* A kind of line. The statement of a kind has the parameters tenant, keys of the last row of the
  * previous page (NULLs: the first page), and number of rows. The statement returns the rows after
  * these keys. */
-enum { EXPORT_KEYS = 3 };
+enum { EXPORT_KEYS = 4 };
 typedef struct member_kind {
     const char *name;
     const member *members;

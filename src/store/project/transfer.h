@@ -20,6 +20,7 @@ typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
     TRANSFER_SESSION_ENTRY, /* a line of a session */
+    TRANSFER_USAGE,         /* a sum of tokens; before the session that makes it visible */
     TRANSFER_SESSION,
     TRANSFER_TASK,
     TRANSFER_MESSAGE,

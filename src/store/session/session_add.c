@@ -291,6 +291,7 @@ static void put_answer(buf *out, const session_add *add, slice leaf, context *ct
     buf_member_int(out, "version", add->version);
     buf_member_text(out, "leaf", leaf);
     context_put_next(out, ctx);
+    session_put_ignored(out, &add->batch);
     buf_char(out, '}');
 }
 

@@ -417,6 +417,27 @@ bool session_append_is_repeatable(const session_batch *batch)
     return batch->expected_version == 0 || batch->key.ptr != NULL;
 }
 
+void session_put_ignored(buf *out, const session_batch *batch)
+{
+    bool is_open = false;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const pending_line *line = &batch->lines[i];
+        if (line->usage == NULL || line->usage->of.ignored == NULL)
+            continue;
+        if (!is_open)
+            buf_member(out, "usage_ignored", SLICE("["));
+        is_open = true;
+        buf_comma(out);
+        buf_char(out, '{');
+        buf_member_text(out, "entry", line->id);
+        buf_member_text(out, "what", slice_of(line->usage->of.ignored));
+        buf_char(out, '}');
+    }
+    if (is_open)
+        buf_char(out, ']');
+}
+
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows)
 {
     session_written written;
@@ -433,5 +454,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_member_int(out, "line", session_line_number(rows, i));
         buf_char(out, '}');
     }
-    buf_text(out, "]}");
+    buf_char(out, ']');
+    session_put_ignored(out, batch);
+    buf_char(out, '}');
 }

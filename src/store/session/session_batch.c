@@ -80,6 +80,19 @@ static slice label_of(const session_entry *entry)
     return has ? entry->label.text : (slice){NULL, 0};
 }
 
+/* A project's export has sums of its own, so its lines are not counted. */
+static void add_usage(pending_line *line, session_batch *batch, const session_entry *entry)
+{
+    entry_usage used;
+
+    if (batch->restores || !usage_of_entry(&used, entry, batch->seen, &batch->memory))
+        return;
+    entry_usage *kept = arena_zeros(&batch->memory, 1, sizeof(*kept));
+    if (kept != NULL)
+        *kept = used;
+    line->usage = kept;
+}
+
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
 {
     uint32_t duplicate_of = string_map_get(&batch->ids, entry->id);
@@ -108,6 +121,7 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
         line->parent = entry->parent;
     else if (entry->parent_state == SESSION_PARENT_UNUSABLE)
         line->parent = SLICE("");
+    add_usage(line, batch, entry);
     if (batch->dialect < 0)
         batch->dialect = entry->dialect;
     batch->bytes += line->content.len;
@@ -229,6 +243,30 @@ static void put_columns(params *p, const session_batch *batch)
     }
 }
 
+/* Adds the numbers of tokens of all lines; NULL if there are none. */
+static void put_usage(params *p, const session_batch *batch)
+{
+    buf json = BUF_INIT(p->bytes.max);
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const entry_usage *used = batch->lines[i].usage;
+        if (used == NULL || !used->of.is_given)
+            continue;
+        buf_text(&json, json.len == 0 ? "[{" : ",{");
+        buf_member_int(&json, "n", (int64_t)i + 1);
+        usage_put(&json, used);
+        buf_char(&json, '}');
+    }
+    if (json.len == 0) {
+        params_null(p);
+    } else {
+        buf_char(&json, ']');
+        params_jsonb(p, buf_as_slice(&json));
+    }
+    params_made_of(p, &json);
+    buf_free(&json);
+}
+
 static void put_session(params *p, const session_batch *batch)
 {
     params_text(p, batch->tenant);
@@ -253,6 +291,7 @@ void session_append_params(params *p, const session_batch *batch)
     params_int8_or_null(p, batch->expected_version > 0, batch->expected_version);
     params_text_or_null(p, batch->key);
     put_columns(p, batch);
+    put_usage(p, batch);
     if (batch->create == NULL)
         return;
     params_cstr(p, session_dialect_name(batch->create->dialect)); /* NULL: not known */
@@ -270,4 +309,5 @@ void session_import_params(params *p, const session_batch *batch)
     params_int8_or_null(p, batch->created != 0, batch->created);
     params_int8_or_null(p, batch->diverged_at >= 0, batch->diverged_at);
     params_bool(p, batch->releases_id && batch->created == 0);
+    put_usage(p, batch);
 }

@@ -26,6 +26,7 @@ typedef struct importer {
     session_batch batch;
     session_report report;
     session_gaps gaps;
+    usage_seen seen;
     char *part; /* a part of the file's bytes */
     size_t part_size;
     session_lines lines;
@@ -118,6 +119,10 @@ static cardbox_status add_line(importer *in, const session_line *line, const ses
 
     if (added == NULL)
         return error_nomem(in->err);
+    if (added->usage != NULL && added->usage->of.ignored != NULL)
+        session_report_issue(
+            &in->report,
+            (session_issue){.kind = SESSION_ISSUE_USAGE, .line = line->number, .id = entry->id});
     if (added->has_index)
         added->index = session_gaps_line(&in->gaps, entry->target, number);
     if (line->kind != SESSION_LINE_HEADER && line->kind != SESSION_LINE_ENTRY &&
@@ -493,6 +498,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     if (!session_batch_init(&in.batch, slice_of(tenant), slice_of(session_id)))
         status = error_nomem(err);
     in.batch.import = true;
+    in.batch.seen = &in.seen;
     in.batch.releases_id = restore;
     in.batch.file_id = force ? (slice){NULL, 0} : SLICE("");
     if (status == CARDBOX_OK)

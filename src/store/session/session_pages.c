@@ -28,11 +28,25 @@ static void open_session(buf *out, const session_row *row, slice tenant)
     buf_member_int(out, "version", row->version);
     isotime_member(out, "created_at", row->created_micros);
     isotime_member(out, "updated_at", row->updated_micros);
+    buf_member(out, "usage", SLICE("{"));
+    usage_sums_put(out, &row->usage);
+    buf_char(out, '}');
 }
 
 void session_row_json(buf *out, const session_row *row, slice tenant)
 {
     open_session(out, row, tenant);
+    buf_char(out, '}');
+}
+
+static void add_usage(buf *out, const token_usage *of)
+{
+    const usage_sums sums = {of->input, of->cached, of->output, of->cost};
+
+    if (!of->is_given)
+        return;
+    buf_member(out, "usage", SLICE("{"));
+    usage_sums_put(out, &sums);
     buf_char(out, '}');
 }
 
@@ -50,7 +64,12 @@ static void add_preview(buf *out, const char *name, slice line, slice type, aren
     buf_member_text(out, "role", preview.role);
     buf_member_text(out, "text", preview.text);
     buf_member_text(out, "tools", preview.tools);
+    if (preview.calls.len > 0)
+        buf_member_text(out, "calls", preview.calls);
     buf_member(out, "time", preview.time);
+    if (preview.model.len > 0)
+        buf_member_text(out, "model", preview.model);
+    add_usage(out, &preview.usage);
     if (preview.failed)
         buf_member(out, "failed", SLICE("true"));
     buf_char(out, '}');

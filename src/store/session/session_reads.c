@@ -73,6 +73,7 @@ static bool fill_session(void *entry, arena *memory, const store_rows *rows, int
         .version = from.version,
         .created_at = isotime_text(memory, from.created_micros),
         .updated_at = isotime_text(memory, from.updated_micros),
+        .usage = {from.usage.input, from.usage.cached, from.usage.output, from.usage.cost.ptr},
     };
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "base/string_map.h"
 #include "db/statement.h"
+#include "model/session/usage.h"
 #include "store/session/sessions.h"
 
 /* --- create: STATEMENT_session_create --- */
@@ -63,6 +64,7 @@ typedef struct pending_line {
     slice given;         /* appends: JSON of the entry as the client sent it, on one line */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
+    const entry_usage *usage; /* NULL: none */
 } pending_line;
 
 typedef struct session_batch {
@@ -80,6 +82,7 @@ typedef struct session_batch {
     int64_t start;   /* imports: number of the batch's first line, from 0 */
     int64_t created; /* session_written.created of the previous batch; 0: none */
     int64_t diverged_at; /* session_written.diverged_at of the previous batch */
+    usage_seen *seen; /* imports of files: what is known of the usage of earlier lines; else NULL */
     pending_line *lines;
     size_t count, capacity;
     size_t bytes; /* total bytes of the entries' JSON */
@@ -143,8 +146,12 @@ statement_id session_append_statement(const session_batch *batch);
  * expects no version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* Appends {"session_id","version","entries"}, made from the statement's rows. */
+/* Appends {"session_id","version","entries"} and perhaps usage_ignored, made from the statement's
+ * rows. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
+
+/* If usage was not counted, appends the member usage_ignored: a list of {"entry","what"}. */
+void session_put_ignored(buf *out, const session_batch *batch);
 
 void session_append_params(params *p, const session_batch *batch);
 

@@ -31,8 +31,8 @@ static int64_t preview_max(int64_t limit)
 
 void session_row_previews(slice *first, slice *last, const store_rows *rows, int row)
 {
-    *first = rows_text(rows, row, 10);
-    *last = rows_text(rows, row, 11);
+    *first = rows_text(rows, row, 14);
+    *last = rows_text(rows, row, 15);
 }
 
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit,
@@ -60,6 +60,7 @@ void session_row_read(session_row *out, const store_rows *rows, int row)
         .created_micros = rows_micros(rows, row, 8),
         .updated_micros = rows_micros(rows, row, 9),
     };
+    usage_sums_read(&out->usage, rows, row, 10);
 }
 
 /* --- entries --- */

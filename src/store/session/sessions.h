@@ -10,6 +10,7 @@
 #include "store/client/list.h"
 #include "db/rows.h"
 #include "model/session/position.h"
+#include "store/usage/usage.h"
 
 /* Maximum bytes of the entries of one path; approximate bytes of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
@@ -26,6 +27,7 @@ typedef struct session_row {
     slice head;        /* an entry's id; {NULL, 0}: none */
     int64_t entries, version;
     int64_t created_micros, updated_micros;
+    usage_sums usage;
 } session_row;
 
 /* Maximum bytes of the JSON of an entry from which a list of sessions makes a preview. */
@@ -49,7 +51,7 @@ void session_row_previews(slice *first, slice *last, const store_rows *rows, int
 void session_row_read(session_row *out, const store_rows *rows, int row);
 
 /* Appends a session as a JSON object: session_id, project_id, dialect ("plain", "pi" or null),
- * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at. */
+ * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at, usage. */
 void session_row_json(buf *out, const session_row *row, slice tenant);
 
 /* --- entries --- */

@@ -5,14 +5,14 @@
  */
 #include "model/session/dialect/dialect.h"
 
-enum { COMPACTED, RESPONSE_ITEM };
+enum { COMPACTED, RESPONSE_ITEM, TURN_CONTEXT, EVENT };
 
 static const char *const TYPES[] = {
     [COMPACTED] = "compacted",
     [RESPONSE_ITEM] = "response_item",
+    [TURN_CONTEXT] = "turn_context",
+    [EVENT] = "event_msg",
     "session_meta",
-    "turn_context",
-    "event_msg",
     "session_state",
 };
 
@@ -63,6 +63,11 @@ static bool classify(session_entry *out, const dialect_line *line, arena *memory
         out->in_context = true;
         out->body = payload;
         out->content = scan_find(payload, "message");
+    } else if (is_type(line, TURN_CONTEXT)) {
+        out->model = scan_find(payload, "model");
+    } else if (is_type(line, EVENT) &&
+               session_string_is(scan_find(payload, "type"), "token_count")) {
+        out->usage = scan_find(payload, "info");
     }
     return true;
 }

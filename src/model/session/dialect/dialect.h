@@ -22,6 +22,7 @@ enum {
     LINE_FORMAT,
     LINE_UUID,
     LINE_PAYLOAD,
+    LINE_ANSWER,
     LINE_MEMBERS
 };
 
