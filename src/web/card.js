@@ -64,6 +64,9 @@ function firstText(value, depth) {
   return null;
 }
 
+/** The id of the call that a card makes or answers. */
+const callIdOf = (card) => card.tool_call_id ?? messageOf(card)?.tool_call_id;
+
 /** Calls get numbers and hues in the order in which they appear, so that pairs are seen. */
 export function pairing(cards) {
   const calls = new Map();
@@ -74,7 +77,7 @@ export function pairing(cards) {
   };
   for (const card of cards) {
     for (const call of toolCalls(card)) note(call.id, false);
-    note(card.tool_call_id, isResult(card));
+    note(callIdOf(card), isResult(card));
   }
   return calls;
 }
@@ -130,8 +133,7 @@ export function cardItem(card, { project, pairs = new Map(), change = null, posi
   el('header', {},
     el('span', { class: 'role' }, untrusted(role || 'no role')),
     el('span', { class: 'type' }, untrusted(card.type)),
-    card.tool_call_id
-      ? pairMark(card.tool_call_id, pairs, isResult(card) ? 'answers call' : 'call') : null,
+    callIdOf(card) ? pairMark(callIdOf(card), pairs, isResult(card) ? 'answers call' : 'call') : null,
     change ? el('span', { class: 'badge good' }, 'new in this version') : null,
     el('span', { class: 'space' }),
     card.author_id === 'unknown' ? null : untrusted(card.author_id, { class: 'author' }),

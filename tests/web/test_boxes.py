@@ -51,6 +51,27 @@ def test_a_conversation():
     no_complaints(browser)
 
 
+def test_messages_of_apis():
+    """Their texts, thinking and calls are shown as those of other cards, and a call is paired with its result."""
+    post = lambda path, value: server().post("/projects/demo/" + path, value)
+    said = {"m-ask": ("openai", {"role": "user", "content": [{"type": "text", "text": "Is all *well*?"}]}),
+            "m-call": ("openai", {"role": "assistant", "content": None, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "look_around", "arguments": '{"at": "db"}'}}]}),
+            "m-seen": ("openai", {"role": "tool", "tool_call_id": "c1", "content": "it *is*"}),
+            "m-said": ("anthropic", {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "S"},
+                                                                      {"type": "text", "text": "It is."},
+                                                                      {"type": "tool_use", "id": "t", "name": "rest", "input": {}}]})}
+    post("cards", {"cards": [{"card_id": name, "content": {"__type__": "MessageContent", "format": form, "message": message}}
+                             for name, (form, message) in said.items()]})
+    made = post("boxes", {"card_ids": list(said)}).json()["box_id"]
+    browser = visit(box(made))
+    await_version(browser, "Version 1 of 1")
+    assert browser.texts(".card .content") == ["Is all well?\n\nAs text", "", "it *is*", "thinking\n\nIt is.\n\nrest\n{}"]
+    assert browser.texts(".pair") == ["call #1", "answers call #1"] and "look_around" in browser.text()
+    assert browser.texts(".card .role") == ["user", "assistant", "tool", "assistant"]
+    no_complaints(browser)
+
+
 def test_the_timeline():
     """Each version shows what there was, with what it added marked."""
     browser = visit(box(BOX, version=2))
