@@ -100,6 +100,8 @@ def test_etags():
 
 
 def test_card_text():
+    messages = ('{"content": "a\\u0000"}', "a\ufffd"), ('{"content": [{"text": "a"}, 7, {"type": "x"}, {"text": "b"}]}', "a\nb"), \
+               ('{"content": null, "text": "a"}', None), ('{"content": []}', None), ("7", None), ("[]", None), ("null", None)
     pairs = ('{"text": "plain", "more": 1}', "plain"), ('"a string"', "a string"), ("[1]", None), ("null", None), ("{}", None), \
             ('{"text": null}', None), ('{"text": 5}', "5"), ('{"text": "x", "other": "\\u0000"}', "x"), \
             ('{"text": "a\\u0000b"}', "a\ufffdb"), ('{"text": "\\ud83d\\ude00"}', "\U0001f600"), \
@@ -107,7 +109,8 @@ def test_card_text():
             ('{"text": "\\ud800\\ud83d\\ude00"}', "\ufffd\U0001f600"), ('{"text": "\\\\u0000"}', "\\u0000"), \
             ('{"text": "\\\\\\u0000"}', "\\\ufffd"), ('{"text": "\\\\ud83d\\ude00"}', "\\ud83d\ufffd"), \
             ('{"\\ud800": 1, "text": "line\\nend"}', "line\nend"), ('{"text": 1e999999}', "1e999999"), \
-            ('{"text": "one", "text": "\\uDFFF"}', "\ufffd")
+            ('{"text": "one", "text": "\\uDFFF"}', "\ufffd"), *((f'{{"__type__": "MessageContent", "message": {message}}}', text)
+                                                            for message, text in messages)
     values = ", ".join(f"({number}, {quoted(text)}::json)" for number, (text, _) in enumerate(pairs))
     rows = psql(f"SELECT coalesce(to_json(cardbox.card_text(v.content)), 'null') FROM (VALUES {values}) AS v(n, content) ORDER BY v.n")
     assert [json.loads(row) for row in rows.splitlines()] == [wanted for _, wanted in pairs]
