@@ -8,9 +8,10 @@
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
 -- $6 int8  bytes of the entries that the context has at least; NULL: all
 -- The column unread of the row with line -1 is the number of entries that the context would also have without $5 and $6.
--- In a session of Claude Code, the parent of a result is the line with its call. If an answer has several calls, only
--- the last result is on the path. The column of_depth of the other results is the depth of their parent.
-WITH leaf AS (
+-- In a session of Claude Code, an answer has a line for each call, and the parent of a result is the line with its call.
+-- So other lines of an answer and their results may be beside the path. The column of_depth of such a row is the depth
+-- of the last line of the path above it. Lines without a role, such as those of hooks, may be between them.
+WITH RECURSIVE leaf AS (
     SELECT s.header, s.dialect, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
       LEFT JOIN LATERAL (
@@ -25,20 +26,23 @@ WITH leaf AS (
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_ranges($1::text, $2::text, g.line, $5::int8, $6::int8) AS w
      CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, w.branch, w.low, w.high) AS e
+), answers AS (
+    SELECT p.line, p.branch, p.depth FROM path p
+     WHERE p.role = 'assistant' AND (SELECT g.dialect FROM leaf g) = 'claude'
 ), beside AS (
-    SELECT x.line, x.entry_id, p.depth, x.type, x.size, x.content
-      FROM leaf g
-     CROSS JOIN path p
-     CROSS JOIN LATERAL (
-            SELECT y.* FROM cardbox.session_lines y
-             WHERE y.tenant_id = $1::text AND y.session_id = $2::text AND y.parent_line = p.line AND y.line = y.branch
-            UNION ALL
-            SELECT y.* FROM cardbox.branch_entries($1::text, $2::text, p.branch, p.depth + 1, p.depth + 1) AS y) AS x
-     WHERE g.dialect = 'claude' AND p.role = 'assistant' AND x.role = 'tool'
+    SELECT x.line, x.entry_id, x.branch, x.depth, x.type, x.role, x.size, x.content, a.depth AS of_depth
+      FROM answers a
+     CROSS JOIN LATERAL cardbox.children_of($1::text, $2::text, a.line, a.branch, a.depth) AS x
+     WHERE (x.role IS NULL OR x.role IN ('assistant', 'tool'))
        AND NOT EXISTS (SELECT FROM path q WHERE q.line = x.line)
+    UNION ALL
+    SELECT x.line, x.entry_id, x.branch, x.depth, x.type, x.role, x.size, x.content, b.of_depth
+      FROM beside b
+     CROSS JOIN LATERAL cardbox.children_of($1::text, $2::text, b.line, b.branch, b.depth) AS x
+     WHERE (b.role IS NULL OR b.role = 'assistant') AND (x.role IS NULL OR x.role IN ('assistant', 'tool'))
 ), total AS (
     SELECT (SELECT coalesce(sum(p.size), 0) FROM path p WHERE p.in_context)
-           + (SELECT coalesce(sum(b.size), 0) FROM beside b) AS size
+           + (SELECT coalesce(sum(b.size), 0) FROM beside b WHERE b.role IS NOT NULL) AS size
 )
 SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type, NULL::text AS target, g.header AS content,
        (SELECT max(p.unread)::int8 FROM path p) AS unread, NULL::integer AS of_depth
@@ -48,5 +52,5 @@ SELECT e.line, e.entry_id, e.depth, e.type, e.target,
        CASE WHEN (e.in_context OR e.depth = 0) AND $4::int8 >= t.size THEN e.content END, NULL::int8, NULL::integer
   FROM path e CROSS JOIN total t
 UNION ALL
-SELECT b.line, b.entry_id, b.depth, b.type, NULL::text, CASE WHEN $4::int8 >= t.size THEN b.content END, NULL::int8, b.depth
-  FROM beside b CROSS JOIN total t
+SELECT b.line, b.entry_id, b.of_depth, b.type, NULL::text, CASE WHEN $4::int8 >= t.size THEN b.content END, NULL::int8, b.of_depth
+  FROM beside b CROSS JOIN total t WHERE b.role IS NOT NULL

@@ -30,6 +30,7 @@ FORK = "'00000000-0000-0000-0001-000000000042'"
 NEW = "'00000000-0000-0000-0002-000000000042'"
 CARD = "'card-42'"
 SESSION = "'tenant-0', 's-0'"
+CLAUDE = "'tenant-0', 's-claude'"
 IDS = "'[\"card-1\", \"card-2\"]'"
 CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{call-x,NULL}', "
                "'{NULL,NULL}', ARRAY['{}','{}']::jsonb[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{f,f}'")
@@ -111,7 +112,8 @@ EXAMPLES = {
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000, NULL, NULL", f"{SESSION}, '', 1000000, NULL, NULL",
-                        f"{SESSION}, '', 1000000, 8, NULL", f"{SESSION}, 'e-2003', 1000000, 8, 1000"],
+                        f"{SESSION}, '', 1000000, 8, NULL", f"{SESSION}, 'e-2003', 1000000, 8, 1000",
+                        f"{CLAUDE}, '', 1000000, NULL, NULL"],
     "session_counts": [SESSION],
     "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false, false", f"{TENANT}, 'gone-5', 'pi', '{{}}', false, true"],
     "session_delete": [f"{SESSION}, 100, false", f"{TENANT}, 's-1', 1000, true"],
@@ -326,6 +328,15 @@ SELECT s.tenant_id, s.session_id, e, 'e-' || e, CASE WHEN e = 0 THEN NULL WHEN f
   FROM cardbox.sessions s, LATERAL generate_series(0, s.lines - 1) AS e,
        LATERAL (SELECT e > 0 AND e % 10 = 0 AS fork, CASE WHEN e % 10 = 1 AND e > 1 THEN e - 2 ELSE e - 1 END AS p) AS f
  WHERE s.tenant_id = 'tenant-0';
+-- The same lines as a transcript of Claude Code: each second child is a result beside the path.
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_line, head_entry_id, head_branch, head_depth,
+                              head_is_leaf, lines, entries, version, created_at, updated_at)
+SELECT s.tenant_id, 's-claude', 'claude', s.head_line, s.head_entry_id, s.head_branch, s.head_depth, s.head_is_leaf, s.lines, s.entries, 1,
+       s.created_at, s.updated_at FROM cardbox.sessions s WHERE s.tenant_id = 'tenant-0' AND s.session_id = 's-0';
+INSERT INTO cardbox.session_lines (tenant_id, session_id, line, entry_id, parent_line, depth, branch, type, role, size, content)
+SELECT l.tenant_id, 's-claude', l.line, l.entry_id, l.parent_line, l.depth, l.branch, 'message',
+       CASE l.line % 10 WHEN 0 THEN 'tool' WHEN 5 THEN 'assistant' ELSE 'user' END, l.size, l.content
+  FROM cardbox.session_lines l WHERE l.tenant_id = 'tenant-0' AND l.session_id = 's-0';
 INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, digest, version)
 SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1 FROM generate_series(1, 1000) AS n;
 INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at, deleted_at)
@@ -580,6 +591,15 @@ def check_kept(name):
     found = [f"{example}: {fault}" for example in EXAMPLES[name]
              for fault in (*scans(name, loaded[name, example]), *faults(name, example, known[name, example]))]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_results_beside_a_path():
+    """Only sessions of Claude Code look for them, by the index of the first entries of branches."""
+    for session, finds in ((CLAUDE, True), (SESSION, False)):
+        found = [node for plan in explain(analysed(), "session_context", f"{session}, '', 1000000, NULL, NULL") for node in nodes(plan["Plan"])
+                 if node.get("Index Name") == "session_lines_starts"]
+        assert found and any(node["Actual Loops"] > 0 for node in found) == finds, (session, found)
+        assert all("parent_line = " in node["Index Cond"] for node in found), found
 
 
 def test_the_search_combines_its_indexes():

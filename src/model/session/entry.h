@@ -89,13 +89,15 @@ typedef struct session_entry {
     slice id;        /* the id, decoded; session_entry_read makes an id if the line has none */
     bool id_is_made; /* true: the line has no id, so an id was made */
     session_parent parent_state;
-    slice parent;     /* parentId, decoded; set only for SESSION_PARENT_NAMED */
-    slice timestamp;  /* JSON, a string or a number; otherwise {NULL, 0} */
-    bool is_aside;    /* true: of a conversation beside the session's own, so that the entry becomes
-                         the head only if its parent is the head, or if there is no head */
-    bool in_context;  /* true: the entry may become part of a message for a model */
-    scan_value value; /* the whole object */
-    scan_value body;  /* the message of a "message" entry, or any other entry as a whole */
+    slice parent;    /* parentId, decoded; set only for SESSION_PARENT_NAMED */
+    slice timestamp; /* JSON, a string or a number; otherwise {NULL, 0} */
+    bool is_aside;   /* true: of a conversation beside the session's own, so that the entry becomes
+                        the head only if its parent is the head, or if there is no head */
+    bool in_context; /* true: the entry may become part of a message for a model */
+    bool is_beside;  /* true: the entry is not on the path of a context, but belongs to an answer on
+                        it */
+    scan_value value;   /* the whole object */
+    scan_value body;    /* the message of a "message" entry, or any other entry as a whole */
     scan_value content; /* content of the body, such as "content" or "summary"; SCAN_NONE: absent */
     scan_value target; /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId or toolCallId */
     scan_value label;  /* the text of a label, the name of a session_info */

@@ -336,7 +336,7 @@ static bool is_beside(const store_rows *rows, const path_row *at)
     return !rows_null(rows, at->row, LINE_OF_DEPTH);
 }
 
-/* Returns the rows of the path without results of other branches. NULL: out of memory. */
+/* Returns the rows of the path without those of other branches. NULL: out of memory. */
 static path_row *without_beside(size_t *kept, const path_row *path, size_t count,
                                 const store_rows *rows, arena *memory)
 {
@@ -350,7 +350,8 @@ static path_row *without_beside(size_t *kept, const path_row *path, size_t count
     return own;
 }
 
-/* Puts the results of other branches after their parent, in the order of their lines. */
+/* Puts entries of other branches after the last entry of the path above them, in the order of their
+ * lines. */
 static void sort_beside(path_row *path, size_t count, const store_rows *rows)
 {
     for (size_t i = 1; i < count; i++) {
@@ -392,6 +393,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
                                   err);
         out->path[out->count] = &entries[out->count];
         status = read_entry(&entries[out->count], rows, row, read, memory, err);
+        entries[out->count].is_beside = is_beside(rows, &path[out->count]);
     }
     return status;
 }

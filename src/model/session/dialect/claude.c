@@ -1,7 +1,8 @@
 /*
  * claude.c: the dialect of Claude Code's transcripts. A line with a uuid is an entry, its parent is
  * parentUuid. One answer of the model is several lines with one message.id, which a context merges.
- * A compact_boundary has no parent, so a context begins after it.
+ * The parent of a result is the line with its call, so some lines of an answer may be beside the
+ * path to the last line. A compact_boundary has no parent, so a context begins after it.
  */
 #include "model/session/dialect/dialect.h"
 
@@ -67,8 +68,9 @@ static bool classify_name(session_entry *out)
     return false;
 }
 
-/* Entries of other types than user and assistant are links of the tree that no model sees. An
- * answer with an error of the API is a text of Claude Code. */
+/* Entries of other types than user and assistant are links of the tree that no model sees. But an
+ * attachment is something that Claude Code sent to the model in its own words, so it counts as an
+ * entry of an unknown type. An answer with an error of the API is a text of Claude Code. */
 static bool classify(session_entry *out, const dialect_line *line, arena *memory)
 {
     scan_value message = line->found[LINE_MESSAGE], found[C_MEMBERS];
@@ -80,6 +82,8 @@ static bool classify(session_entry *out, const dialect_line *line, arena *memory
     out->kind = SESSION_PLAIN_METADATA;
     if (line->found[LINE_UUID].kind != SCAN_STRING)
         return classify_name(out);
+    if (slice_equal(out->type, SLICE("attachment")))
+        out->kind = SESSION_OTHER;
     scan_value content = scan_find(message, "content");
     if (!is_message || (content.kind != SCAN_STRING && content.kind != SCAN_ARRAY))
         return true;
@@ -110,7 +114,7 @@ static void put_blocks(buf *out, scan_value content)
     }
 }
 
-/* Returns the id of the answer of which the entry is a line; empty: the entry is no answer. */
+/* Returns the id of the answer to which the entry belongs; empty: the entry is no answer. */
 static slice answer_of(const session_entry *entry)
 {
     if (!entry->in_context || entry->role != SESSION_ROLE_ASSISTANT)
@@ -183,8 +187,8 @@ static void add_user(context *ctx, const session_entry *entry)
         dialect_add_api(ctx, &stripped);
 }
 
-/* Returns the index of the last line of the answer that begins at `at`. Only results, and entries
- * that no model sees, are between the lines of an answer. */
+/* Returns the index of the last line of the answer that begins at `at`. Only results, entries that
+ * no model sees, and entries beside the path are between the lines of an answer. */
 static size_t end_of_answer(const dialect_path *path, size_t at, slice answer)
 {
     size_t last = at;
@@ -193,7 +197,7 @@ static size_t end_of_answer(const dialect_path *path, size_t at, slice answer)
         const session_entry *entry = path->entries[i];
         if (is_of_answer(entry, answer))
             last = i;
-        else if (entry->in_context && entry->role != SESSION_ROLE_TOOL_RESULT)
+        else if (entry->in_context && entry->role != SESSION_ROLE_TOOL_RESULT && !entry->is_beside)
             break;
     }
     return last;
@@ -207,6 +211,8 @@ static size_t message(context *ctx, const dialect_path *path, size_t at)
         add_user(ctx, entry);
         return at + 1;
     }
+    if (entry->is_beside) /* the entry belongs to an answer that is not on the path */
+        return at + 1;
     slice answer = answer_of(entry);
     size_t last = end_of_answer(path, at, answer);
     add_answer(ctx, path, at, last, answer);
