@@ -78,40 +78,59 @@ typedef struct cardbox_import_counts {
 /** The report of an import. Opaque; free it with cardbox_session_report_free. */
 typedef struct cardbox_session_report cardbox_session_report;
 
+/** Options of an import. Start from CARDBOX_IMPORT_OPTIONS_INIT. */
+typedef struct cardbox_import_options {
+    size_t struct_size; /**< set by CARDBOX_IMPORT_OPTIONS_INIT */
+    bool force;   /**< true: store the lines of any file as they are. Also import if the session has
+                     another dialect, or a header with another id than the header of the file */
+    bool restore; /**< true: if a session with this id was deleted, import a new session */
+    const cardbox_format *format; /**< the format of a file of messages: CARDBOX_FORMAT_OPENAI,
+                                     CARDBOX_FORMAT_RESPONSES or CARDBOX_FORMAT_ANTHROPIC; NULL: it
+                                     is recognised by the shape of the messages */
+} cardbox_import_options;
+
+#define CARDBOX_IMPORT_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cardbox_import_options), false, false, NULL                                         \
+    }
+
 /**
  * Imports a session file: JSON Lines of any dialect, or one JSON value of up to
- * CARDBOX_CONTENT_MAX bytes: an array of messages of a model's API, an object with such an array as
- * "messages", or one conversation of ChatGPT's export. Such a value becomes entries of the dialect
- * plain. If the session does not exist, it is created. Importing the same file again appends
- * nothing. Importing a longer version of the file appends the new lines. Importing a file again
- * also completes an interrupted import. Lines that are no entries (bad, torn, blank, a second
- * header, a repeated id) are stored too, so that an export can reproduce the file. Lines of over
- * CARDBOX_CONTENT_MAX bytes are not stored. The memory of the import depends on the longest line,
- * not on the size of the file.
+ * CARDBOX_CONTENT_MAX bytes. Such a value is an array of messages of a model's API, an object with
+ * such an array as "messages", or one conversation of ChatGPT's export. It becomes entries of the
+ * dialect plain. The members "system" (or "instructions"), "tools" and "parameters" of an object
+ * around messages become an entry of the type settings. If the session does not exist, it is
+ * created. Importing the same file again appends nothing. Importing a longer version of the file
+ * appends the new lines. Importing a file again also completes an interrupted import. Lines that
+ * are no entries (bad, torn, blank, a second header, a repeated id) are stored too, so that an
+ * export can reproduce the file. Lines of over CARDBOX_CONTENT_MAX bytes are not stored. The memory
+ * of the import depends on the longest line, not on the size of the file.
+ *
+ * Without options->force, a file of another program is rejected, and so is a file whose first 64
+ * KiB have text, but no header and no entry. A file whose first object has an unknown type and no
+ * id counts as a file of another program.
  *
  * @param out         receives the report; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session; NULL: the id in the header of the file
- * @param force       true: also import if the session has another dialect, or a header with
- * another id than the header of the file. Also import the lines of any other file as they are. A
- * file whose first object has an unknown type and no id counts as a file of another program
- * @param restore     true: if a session with this id was deleted, import a new session with this id
+ * @param session_id  the session; NULL: the id in the header of the file, or of the conversation
+ * @param options     NULL means CARDBOX_IMPORT_OPTIONS_INIT
  * @param read        callback that reads the file
  * @param arg         passed to the callback
  * @param err         may be NULL
  * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID; CARDBOX_CONFLICT (the file is
  * of another session or dialect, or the session was deleted during the import); CARDBOX_GONE; and
- * the connection's. CARDBOX_GONE means that the session was deleted before, and `restore` is
- * false. If the file is of another program or can't be read, or no
- * session id is known, CARDBOX_INVALID is returned. If reading the file fails, earlier lines may
- * have been imported
+ * the connection's. CARDBOX_GONE means that the session was deleted before, and options->restore is
+ * false. If the file is rejected or can't be read, if it has no messages although options->format
+ * is set, or if no session id is known, CARDBOX_INVALID is returned. If reading the file fails,
+ * earlier lines may have been imported
  *
  * Thread safety: that of the handle `db`.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
-    cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
-    bool force, bool restore, cardbox_session_reader read, void *arg, cardbox_error *err);
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
+                       const char *session_id, const cardbox_import_options *options,
+                       cardbox_session_reader read, void *arg, cardbox_error *err);
 
 /**
  * Imports a session file that is in memory.
@@ -119,9 +138,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
  * @param out         receives the report; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session; NULL: the id in the header of the file
- * @param force       as for cardbox_session_import
- * @param restore     as for cardbox_session_import
+ * @param session_id  the session; NULL: as for cardbox_session_import
+ * @param options     NULL means CARDBOX_IMPORT_OPTIONS_INIT
  * @param bytes       the file
  * @param len         number of bytes
  * @param err         may be NULL
@@ -131,13 +149,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
-    bool force, bool restore, const void *bytes, size_t len, cardbox_error *err);
+    const cardbox_import_options *options, const void *bytes, size_t len, cardbox_error *err);
 
 /**
  * Returns the report as a JSON object; for NULL, NULL. The members session_id, dialect, file,
  * changed, version, lines, blank, headers, appended, unchanged, kept and not_kept describe the
  * import. The members entries, roots, leaves, branch_points, dangling_parents and max_depth
- * describe the session. The members duplicates, conflicts, cycles, bad, torn and not_in_context
+ * describe the session. The member in_context is the number of lines of the file that a
+ * context may contain. The members duplicates, conflicts, cycles, bad, torn and not_in_context
  * count the issues of the file. The member not_in_context is the number of entries that are never
  * part of a context, because their type is unknown or they have no content. The member issues is an
  * array of up to 10,000 objects with line, kind, reason, and in some cases the id of the entry or

@@ -13,7 +13,7 @@ DECLARE
     part      record;
     entry     record;
     start     integer;
-    role      text; -- of the entry at `start`
+    role      text; -- role of the entry at `start`
 BEGIN
     FOR part IN SELECT p.branch, greatest(p.low, top) AS low, p.high
                   FROM cardbox.session_path(tenant, session, from_line) AS p WHERE p.high >= top ORDER BY p.high DESC LOOP

@@ -6,7 +6,7 @@
 -- $3 text  entry; '': the head
 -- $4 int8  maximum total size of the contents in bytes; if the size is greater, the contents of all entries are NULL
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
--- $6 int8  bytes of the entries that the context has at least; NULL: all
+-- $6 int8  bytes of the entries that the context has at least; NULL: all.
 -- The column unread of the row with line -1 is the number of entries that the context would also have without $5 and $6.
 -- In a session of Claude Code, an answer has a line for each call, and the parent of a result is the line with its call.
 -- So other lines of an answer and their results may be beside the path. The column of_depth of such a row is the depth

@@ -59,7 +59,8 @@ typedef struct cli_call {
 
     const char *new_id;
     const char *add_model, *add_parent;
-    int add_format; /* index of openai, responses, anthropic */
+    int add_format;  /* index of openai, responses, anthropic */
+    int file_format; /* the same; -1: none is given */
     long before, retention_days, batch, wait_s;
 
     bool json; /* true: the command prints JSON, one object or one object on each line */

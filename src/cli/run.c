@@ -24,6 +24,7 @@ static const cli_call INITIAL = {
     .fork = CARDBOX_FORK_OPTIONS_INIT,
     .append = CARDBOX_APPEND_OPTIONS_INIT,
     .dialect = CARDBOX_DIALECT_UNKNOWN,
+    .file_format = -1,
     .context = CARDBOX_CONTEXT_OPTIONS_INIT,
     .spawn = CARDBOX_SPAWN_INIT,
     .scope = "read",

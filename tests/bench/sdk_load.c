@@ -164,9 +164,8 @@ static int64_t import_file(job *j)
         return 0;
     }
     cardbox_uuid7(id);
-    if (succeeded(
-            cardbox_session_import(NULL, db, "tenant-0", id, false, false, read_file, file, &err),
-            &err))
+    if (succeeded(cardbox_session_import(NULL, db, "tenant-0", id, NULL, read_file, file, &err),
+                  &err))
         bytes = ftell(file);
     fclose(file);
     return bytes;

@@ -123,10 +123,13 @@ def lines(*given):
     return b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in given)
 
 
+NO_MESSAGES = b"cardbox session import: warning: no line of the file is a message: contexts have nothing of it\n"
+
+
 def load_session(dsn, name, data, *options):
     done = cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", name, *options, "-", stdin=data, check=False,
                    binary=True)
-    assert b"cardbox" not in done.stderr or done.returncode == 1, done.stderr
+    assert done.returncode == 1 or not done.stderr.replace(NO_MESSAGES, b""), done.stderr
 
 
 def session(dsn, name, *words, project="p"):

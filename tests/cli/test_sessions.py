@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -571,18 +572,18 @@ def test_import_of_no_session():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
     junk = bytes(byte for byte in range(256)) * 1000
     prose = b"# A page\n\nof prose\n" * 10000
-    project = [{"kind": "card", "card_id": "c"}] * 3
+    project = [{"kind": "card", "created_at": "2026-01-02T03:04:05Z"}] * 3
     for number, (lines, why) in enumerate((([junk], "line 1: "), ([prose], "(line 1: "), ([b"[]\n"], "no JSON object"),
                                            ([{"a": 1}], "no type and no id"),
                                            (project, "`cardbox import`"), ([b"\n\n{\n", b'  "type": 1\n}'], "(line 3: "),
                                            ([prose, PLAIN[0]], "lines have no entry"))):
         path, name = write(lines), f"none-{number}"
         done = cardbox("session", "import", "--session", name, path, env=env, check=False)
-        assert done.returncode == 1 and why in done.stderr and "--force" in done.stderr, done
+        assert done.returncode == 1 and why in done.stderr and "with force, its lines are stored" in done.stderr, done
         assert not done.stdout and done.stderr.count("\n") == 1, done
         with open(path, "rb") as file:
             same = cardbox("session", "import", "--session", name, env=env, check=False, stdin=file.read(), binary=True)
-        assert (same.returncode, same.stdout) == (1, b"") and b"the standard input is no session" in same.stderr, same
+        assert (same.returncode, same.stdout) == (1, b"") and b"the file is no session" in same.stderr, same
         assert cardbox("session", "export", name, env=env, check=False).returncode == 1
         report = imported(path, "--force", "--session", name, env=env, check=False)
         assert report["appended"] == (number == 6) and report["bad"] > 0, report
@@ -591,11 +592,11 @@ def test_import_of_no_session():
 
 
 FOREIGN = {
-    "a rollout of an early version of codex": (
-        [{"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None, "git": {}}],),
-    "messages of a model's API": (
-        [{"role": "user", "content": "Start"}], [{"messages": [{"role": "user", "content": "Start"}]}],
+    "messages of a model's API; `cardbox session add` and POST .../messages append them": (
+        [{"role": "user", "content": "Start"}],
         [{"id": "m", "type": "message", "role": "user", "content": [{"type": "input_text", "text": "Start"}]}]),
+    "messages of a model's API; import the array of each line as a file of its own": (
+        [{"messages": [{"role": "user", "content": "Start"}]}],),
     "a file of another program": ([{"type": "turn", "text": "Start"}], [{"type": "user", "text": "Start"}]),
 }
 
@@ -619,8 +620,10 @@ def test_import_of_files_of_other_programs():
     own = json.dumps({"id": "o", "type": "turn", "sessionId": "s"})
     cardbox("session", "append", "--create", "plain", "own", env=env, stdin=own)
     assert imported(write([exported("own", env)]), "--session", "moved", env=env)["entries"] == 1
-    behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a rollout of an early version of codex"][0]])
+    behind_a_header = write([{"type": "session", "id": "named"}, *FOREIGN["a file of another program"][0]])
     assert imported(behind_a_header, env=env)["not_in_context"] == 1
+    done = cardbox("session", "import", behind_a_header, env=env)
+    assert "no line of the file is a message: contexts have nothing of it\n" in done.stderr, done
     own = [{"type": "user", "content": "hi", "uuid": "u", "sessionId": "s"}, *FOREIGN["a file of another program"][0]]
     assert imported(write(own), env=env)["entries"] == 2
 
@@ -638,7 +641,7 @@ def test_import_says_what_it_took_a_file_for():
             ("a rollout of codex", json_lines({"timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta", "payload": {"id": "1"}})),
             ("messages of the format openai", json.dumps([hi], indent=1).encode()))):
         done = cardbox("session", "import", "--session", f"p-{number}", write([data], f"p-{number}.json"), env=env)
-        assert f"  file      {what}\n" in done.stdout, done
+        assert re.search(f"  file +{what}\n", done.stdout), done
         if what.startswith("a "):
             assert exported(f"p-{number}", env) == data
     path = write([json.dumps(chats, indent=1).encode()], "conversations.json")
@@ -649,7 +652,35 @@ def test_import_says_what_it_took_a_file_for():
     done = cardbox("session", "import", "--session", "x", path, env=env, check=False)
     assert done.returncode == 1 and "without --session" in done.stderr, done
     done = cardbox("session", "import", write([b"[1, 2]"], "numbers.json"), env=env, check=False)
-    assert done.returncode == 1 and "accepted are JSON Lines of plain" in done.stderr, done
+    assert done.returncode == 1 and "Accepted are JSON Lines of plain" in done.stderr, done
+    one = write([json.dumps(chats[0]).encode()], "one.json")  # with its own id, or the one that is given
+    assert "session chat-0: nothing new" in cardbox("session", "import", one, env=env).stdout
+    assert "session mine: 2 entries appended" in cardbox("session", "import", "--session", "mine", one, env=env).stdout
+
+
+def test_formats_of_files():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "formats"}
+    texts = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    path = write([json.dumps(texts).encode()], "texts.json")
+    for form in ("openai", "responses", "anthropic"):
+        assert f" of the format {form}\n" in cardbox("session", "import", "--session", form, "--format", form, path, env=env).stdout
+        done = cardbox("session", "export", "--format", form, form, env=env)
+        assert json.loads(done.stdout) == texts, done
+    done = cardbox("session", "import", "--format", "openai", write(PLAIN), env=env, check=False)
+    assert done.returncode == 1 and "format is for a JSON array of messages" in done.stderr, done
+    for words in (["import", "--format", "xml", path], ["export", "--format", "entries", "openai"]):
+        assert cardbox("session", *words, env=env, check=False).returncode == 2
+    asked = write([json.dumps({"system": "Be brief", "messages": texts}).encode()], "asked.json")
+    cardbox("session", "import", "--format", "anthropic", asked, env=env)
+    target = os.path.join(temp_dir(), "out.json")
+    said = cardbox("session", "export", "--format", "anthropic", "asked", target, env=env).stdout
+    with open(target, encoding="utf-8") as file:
+        assert json.load(file) == {"system": "Be brief", "messages": texts} and f" {os.path.getsize(target)} bytes" in said, said
+    assert json.loads(cardbox("session", "export", "--format", "responses", "asked", env=env).stdout)["instructions"] == "Be brief"
+    first = ids("path", "openai", env=env)[0]
+    assert json.loads(cardbox("session", "export", "--format", "openai", "--entry", first, "openai", env=env).stdout) == texts[:1]
+    done = cardbox("session", "export", "--format", "openai", "nix", target, env=env, check=False)
+    assert done.returncode == 1 and "not found" in done.stderr, done
 
 
 def test_restore():

@@ -91,13 +91,12 @@ def test_empty_sessions():
 
 
 def test_files_of_other_programs():
-    codex = json_lines({"id": "1", "timestamp": "2026-01-02T03:04:05.000Z", "instructions": None})
     for name, data, line, looks in (
-            ("codex", b"\nno JSON\n" + codex, 3, "a rollout of an early version of codex"),
+            ("turns", b"\nno JSON\n" + json_lines({"type": "turn"}), 3, "a file of another program"),
             ("api", json_lines({"role": "user", "content": "x"}), 1, "messages of a model's API"),
             ("project", json_lines({"kind": "card", "card_id": "c", "created_at": None}), 1, "an export of a project")):
         said = bring(name, data + TREE, 400)["detail"]["error_message"]
-        assert f"the file is no session: from line {line} on it looks like {looks}" in said, said
+        assert f"the file is no session: from line {line} on, it looks like {looks}" in said, said
         take(name, status=404)
         answer = server().request("POST", url(name, "import") + "?force=true", data + TREE, NDJSON)
         assert answer.status == 200 and take(name) == data + TREE, answer
@@ -147,7 +146,7 @@ BROKEN = {
     "own parent": TREE + json_lines(message("x", "x")), "junk": bytes(range(1, 10)) + b"\xff\xfe\n" + TREE,
     "surrogates": json_lines(HEADER) + rb'{"type":"message","id":"s","parentId":null,"message":{"role":"user",'
                                   rb'"content":"\ud800\u0000"}}' + b"\n",
-    "not objects": TREE + b"[1]\n7\nnull\n\"x\"\n{}\n", "only blanks": b"\n\n  \n", "only junk": b"\xff" * 99,
+    "not objects": TREE + b"[1]\n7\nnull\n\"x\"\n{}\n", "only blanks": b"\n\n  \n",
     "version 1": json_lines({"type": "session", "id": "v1", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/",
                         "provider": "p", "modelId": "m", "thinkingLevel": "off"},
                        {"type": "message", "timestamp": "t", "message": {"role": "user", "content": "x"}},

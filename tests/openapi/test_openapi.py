@@ -406,7 +406,12 @@ REQUESTS = [
     ("GET", SESSION + "/export", A_SESSION + "/export?leav=x", None, 422),
     ("POST", SESSION + "/import", "/projects/demo/sessions/i/import",
      {"id": "e1", "parentId": "gone", "type": "user", "content": "a"}, 200),
-    ("POST", SESSION + "/import", "/projects/demo/sessions/i/import", [1], 200),
+    ("POST", SESSION + "/import", "/projects/demo/sessions/i/import", [1], 400),
+    ("POST", SESSION + "/import", "/projects/demo/sessions/i/import?force=true", [1], 200),
+    ("POST", SESSION + "/import", "/projects/demo/sessions/a/import?format=anthropic", [{"role": "user", "content": "x"}], 200),
+    ("POST", SESSION + "/import", "/projects/demo/sessions/a/import?format=entries", [{"role": "user", "content": "x"}], 422),
+    ("GET", SESSION + "/export", "/projects/demo/sessions/a/export?format=anthropic", None, 200),
+    ("GET", SESSION + "/export", "/projects/demo/sessions/a/export?format=entries", None, 422),
     ("POST", SESSION + "/import", "/projects/demo/sessions/i/import", {"type": "session", "id": "h"}, 409),
     ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "no"}, 404),
     ("POST", SESSION + "/fork", A_SESSION + "/fork", {"entry_id": "no"}, 404),
@@ -415,7 +420,7 @@ REQUESTS = [
     ("PUT", SESSION, "/projects/demo/sessions/t", {}, 410),
     ("POST", SESSION + "/fork", A_SESSION + "/fork", {"session_id": "t"}, 410),
     ("POST", SESSION + "/import", "/projects/demo/sessions/t/import", {"id": "e1", "type": "user", "content": "a"}, 410),
-    ("POST", SESSION + "/import", "/projects/demo/sessions/u/import", {"uuid": "u", "parentUuid": None, "type": "user"}, 400),
+    ("POST", SESSION + "/import", "/projects/demo/sessions/u/import", {"type": "event", "data": 1}, 400),
     ("POST", SESSION + "/entries", "/projects/demo/sessions/t/entries",
      {"entry": {"type": "user", "content": "a"}, "create": {"dialect": "plain"}}, 410),
     ("POST", SESSION + "/entries", "/projects/demo/sessions/t/entries",
@@ -515,7 +520,8 @@ ORDER = ("get", "post", "put", "delete")  # what takes away comes last
 
 
 def examples_of(checker, described, item, method):
-    """Paths with queries, and bodies with their types: with nothing that may be left out, then with each such parameter."""
+    """Paths with queries, and bodies with their types: with nothing that may be left out, then with each such parameter
+    that has an example."""
     operation = item[method]
     parameters = [checker.resolve(one) for one in item.get("parameters", []) + operation.get("parameters", [])]
     if any(one["in"] == "path" and one["name"] in NOT_OF_THE_SAMPLE for one in parameters):
@@ -525,7 +531,7 @@ def examples_of(checker, described, item, method):
         path = path.replace(BOX + "1", BOX + "2")  # the examples of PUT and DELETE change box 1
     asked = [one for one in parameters if one["in"] == "query" and one["name"] not in NOT_OF_THE_SAMPLE]
     least = [one for one in asked if one.get("required")]
-    for more in [[], *([one] for one in asked if one not in least)]:
+    for more in [[], *([one] for one in asked if one not in least and "example" in one)]:
         query = urllib.parse.urlencode([(one["name"], str(one["example"]).lower() if one["example"] in (True, False)
                                          else one["example"]) for one in least + more], doseq=True)
         content = checker.resolve(operation.get("requestBody", {})).get("content", {None: {}})

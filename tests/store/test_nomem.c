@@ -370,8 +370,8 @@ static cardbox_status import_session(cardbox_error *err)
         "{\"id\":\"c\",\"parentId\":\"c\"}\n{\"type\":\"user\"}\n{\"id\":\"l\",\"type\":\"label\","
         "\"targetId\":\"a\",\"label\":\"one\",\"parentId\":\"b\"}";
     cardbox_session_report *report = NULL;
-    cardbox_status status = cardbox_session_import_bytes(&report, db, "nomem", "n-session", false,
-                                                         false, FILE, sizeof(FILE) - 1, err);
+    cardbox_status status = cardbox_session_import_bytes(&report, db, "nomem", "n-session", NULL,
+                                                         FILE, sizeof(FILE) - 1, err);
     cardbox_session_report_free(report);
     return status;
 }

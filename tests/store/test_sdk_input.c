@@ -106,12 +106,10 @@ static void what_cannot_be(void **state)
     cardbox_session_options wrong = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_session_scan *scan = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(
-        cardbox_session_import(NULL, db, "t", "liar", false, false, read_too_much, NULL, &err),
-        CARDBOX_INVALID);
-    assert_int_equal(
-        cardbox_session_import_bytes(NULL, db, "t", "liar", false, false, NULL, 9, &err),
-        CARDBOX_INVALID);
+    assert_int_equal(cardbox_session_import(NULL, db, "t", "liar", NULL, read_too_much, NULL, &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(cardbox_session_import_bytes(NULL, db, "t", "liar", NULL, NULL, 9, &err),
+                     CARDBOX_INVALID);
     wrong.dialect = (cardbox_dialect)(CARDBOX_DIALECT_PI + 1);
     assert_int_equal(cardbox_session_create(NULL, db, "t", "odd", &wrong, &err), CARDBOX_INVALID);
     assert_ok(cardbox_session_create(NULL, db, "t", "odd", NULL, &err), &err);

@@ -23,6 +23,8 @@ static int close_all(void **state)
     return 0;
 }
 
+static const cardbox_import_options FORCE = {sizeof(FORCE), true, false, NULL};
+
 static void new_id(char out[CARDBOX_UUID_SIZE])
 {
     cardbox_uuid7(out);
@@ -34,9 +36,8 @@ static bool import(const char *id, slice bytes)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
 
-    assert_ok(
-        cardbox_session_import_bytes(&report, db, T, id, true, false, bytes.ptr, bytes.len, &err),
-        &err);
+    assert_ok(cardbox_session_import_bytes(&report, db, T, id, &FORCE, bytes.ptr, bytes.len, &err),
+              &err);
     bool changed = strstr(cardbox_session_report_json(report), "\"changed\":true") != NULL;
     cardbox_session_report_free(report);
     return changed;

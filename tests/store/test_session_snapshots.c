@@ -29,8 +29,7 @@ static void import(const char *id)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    assert_ok(cardbox_session_import_bytes(NULL, db, T, id, false, false, OPEN_END,
-                                           strlen(OPEN_END), &err),
+    assert_ok(cardbox_session_import_bytes(NULL, db, T, id, NULL, OPEN_END, strlen(OPEN_END), &err),
               &err);
 }
 
@@ -114,9 +113,9 @@ static void test_append_to_an_open_end_while_exported(void **state)
         cardbox *tx = NULL;
         cardbox_uuid7(id);
         growing of = {id, {.len = 0}, false};
-        assert_ok(cardbox_session_import_bytes(NULL, db, T, id, false, false, OPEN_END,
-                                               strlen(OPEN_END), &err),
-                  &err);
+        assert_ok(
+            cardbox_session_import_bytes(NULL, db, T, id, NULL, OPEN_END, strlen(OPEN_END), &err),
+            &err);
         if (i > 0)
             assert_ok(cardbox_begin(&tx, db, &err), &err);
         assert_ok(cardbox_session_export(i > 0 ? tx : db, T, id, NULL, take_and_append, &of, &err),

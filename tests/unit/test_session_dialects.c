@@ -29,6 +29,8 @@ static const struct {
      SESSION_CLAUDE, SESSION_PLAIN_MESSAGE, true},
     {"{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"message\":{\"role\":\"user\"}}",
      SESSION_CLAUDE, SESSION_PLAIN_METADATA, false},
+    {"{\"type\":\"attachment\",\"uuid\":\"u\",\"parentUuid\":\"p\",\"attachment\":{}}",
+     SESSION_CLAUDE, SESSION_OTHER, false},
     {"{\"type\":\"system\",\"uuid\":\"u\",\"parentUuid\":\"p\",\"content\":\"x\"}", SESSION_CLAUDE,
      SESSION_PLAIN_METADATA, false},
     {"{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"u\"}", SESSION_CLAUDE, SESSION_LABEL,
@@ -49,6 +51,14 @@ static const struct {
      SESSION_PLAIN_METADATA, false},
     {"{\"type\":\"later\",\"id\":\"a\",\"timestamp\":\"t\",\"payload\":{}}", NONE, SESSION_OTHER,
      false},
+    {"{\"id\":\"a\",\"timestamp\":\"t\",\"instructions\":null}", SESSION_CODEX,
+     SESSION_PLAIN_METADATA, false},
+    {"{\"record_type\":\"state\"}", SESSION_CODEX, SESSION_PLAIN_METADATA, false},
+    {"{\"type\":\"message\",\"id\":null,\"role\":\"user\",\"content\":[]}", SESSION_CODEX,
+     SESSION_PLAIN_MESSAGE, true},
+    {"{\"type\":\"reasoning\",\"id\":\"rs\",\"summary\":[]}", SESSION_CODEX, SESSION_PLAIN_MESSAGE,
+     true},
+    {"{\"type\":\"reasoning\",\"id\":\"a\",\"parentId\":null}", NONE, SESSION_OTHER, false},
     {"{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\"}}", SESSION_PI,
      SESSION_MESSAGE, true},
     {"{\"type\":\"message\",\"id\":\"a\",\"format\":\"openai\",\"message\":{\"role\":\"user\"}}",
@@ -137,8 +147,13 @@ static const struct {
     {"[{\"role\":\"user\",\"content\":[{\"type\":\"input_text\"}]}]", SESSION_WHOLE_MESSAGES,
      CARDBOX_FORMAT_RESPONSES},
     {"[{\"role\":\"tool\"},{\"type\":\"reasoning\"}]", SESSION_WHOLE_MESSAGES, -1},
+    {"[{\"type\":\"turn\"}]", SESSION_WHOLE_MESSAGES, -1},
+    {"[{\"type\":\"turn\"},{\"type\":\"reasoning\"}]", SESSION_WHOLE_MESSAGES,
+     CARDBOX_FORMAT_RESPONSES},
+    {"[{\"type\":\"turn\"},{\"role\":\"tool\"}]", SESSION_WHOLE_MESSAGES, -1},
     {"{\"mapping\":{}}", SESSION_WHOLE_CONVERSATION, 0},
-    {"[{\"mapping\":{}}]", SESSION_WHOLE_CONVERSATIONS, 0},
+    {"[{\"mapping\":{}}]", SESSION_WHOLE_CONVERSATION, 0},
+    {"[{\"mapping\":{}},{\"mapping\":{}}]", SESSION_WHOLE_CONVERSATIONS, 0},
 };
 
 static void files_of_one_value_are_recognised(void **state)
@@ -181,8 +196,9 @@ static void conversations_end_at_the_current_node(void **state)
         "{\"id\":\"r\",\"type\":\"metadata\"}\n"
         "{\"id\":\"c\",\"parentId\":\"r\",\"type\":\"chatgpt\",\"message\":{\"author\":{\"role\":"
         "\"tool\"},\"content\":{\"content_type\":\"text\",\"parts\":[\"y\"]}}}\n"
-        "{\"id\":\"b\",\"parentId\":\"r\",\"timestamp\":1000,\"type\":\"message\",\"format\":"
-        "\"openai\",\"message\":{\"role\":\"user\",\"content\":\"x\\u0041\"}}\n");
+        "{\"id\":\"b\",\"parentId\":\"r\",\"timestamp\":1500,\"type\":\"message\",\"format\":"
+        "\"openai\",\"message\":{\"role\":\"user\",\"content\":\"x\\n\\u0041\"},\"metadata\":{"
+        "\"author\":{\"role\":\"user\"},\"create_time\":1.5}}\n");
     buf_free(&out);
     arena_reset(&memory);
 }

@@ -5,6 +5,9 @@
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
 
+const cardbox_format session_formats[] = {CARDBOX_FORMAT_OPENAI, CARDBOX_FORMAT_RESPONSES,
+                                          CARDBOX_FORMAT_ANTHROPIC};
+
 /* --- the file --- */
 
 /* Appends the lines of a file to an array. Returns false after it has printed an error. */
@@ -72,8 +75,6 @@ static cli_exit print_answer(const char *answer, const char *session, bool json)
 
 static cli_exit add_messages(cli_call *call, const char *messages)
 {
-    static const cardbox_format formats[] = {CARDBOX_FORMAT_OPENAI, CARDBOX_FORMAT_RESPONSES,
-                                             CARDBOX_FORMAT_ANTHROPIC};
     cardbox_session_add_options options = CARDBOX_SESSION_ADD_OPTIONS_INIT;
     const char *session = call->arguments[0];
     char *answer = NULL;
@@ -84,8 +85,8 @@ static cli_exit add_messages(cli_call *call, const char *messages)
     options.model = call->add_model;
     options.restore = call->restore;
     cardbox_status status =
-        cardbox_session_add(&answer, call->db, call->project, session, formats[call->add_format],
-                            messages, &options, &call->err);
+        cardbox_session_add(&answer, call->db, call->project, session,
+                            session_formats[call->add_format], messages, &options, &call->err);
     cli_exit end =
         status == CARDBOX_OK ? print_answer(answer, session, call->json) : cli_failed(call);
     cardbox_free(answer);
@@ -120,7 +121,7 @@ const cli_command cli_session_add = {
     .examples = "session add --project demo s-1 messages.json\n"
                 "session add --project demo --format anthropic --key turn-4 s-1 - < answer.json",
     .options = CLI_IN_PROJECT(
-        CLI_CHOICE("format", add_format, "openai|responses|anthropic",
+        CLI_CHOICE("format", add_format, SESSION_FORMATS,
                    "the API of the messages (default openai)"),
         CLI_TEXT("model", add_model, "MODEL", "the model of the last message of the assistant"),
         CLI_TEXT("parent", add_parent, "ENTRY",

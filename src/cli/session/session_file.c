@@ -82,7 +82,7 @@ const cli_command cli_session_check = {
     .arguments = "FILE",
     .summary = "check a session's file without a database",
     .description =
-        "FILE is JSON Lines of either dialect; - is the standard input. The exit status is 1 if "
+        "FILE is JSON Lines of any dialect; - is the standard input. The exit status is 1 if "
         "there are bad lines, cycles, or two entries with one id and different content.",
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include "cli/session/session_internal.h"
 #include "cli/files.h"
+#include "model/session/foreign.h"
 #include "model/session/whole.h"
 
-/* Bytes at the beginning of a file in which a header or an entry is searched. */
-#define BEGINNING_BYTES 65536
+#define BEGINNING_BYTES SESSION_BEGINNING_BYTES
 
 /* Maximum bytes of a file that is one JSON value. An export of ChatGPT may have many conversations,
- * each of which the SDK reads as a file of its own. */
+ * and the SDK reads each as a file of its own. */
 #define WHOLE_MAX ((size_t)2 * 1024 * 1024 * 1024)
 
 typedef struct import_state {
@@ -48,75 +48,21 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 
 /* --- the beginning of the file --- */
 
-typedef struct beginning {
-    uint64_t lines;  /* number of lines that were checked: the search ends at a header or entry */
-    bool is_session; /* true: a header or an entry was found, or the beginning of a long object */
-    const char *id;  /* id of a header that was found before other objects; NULL: none */
-    bool is_project; /* true: an object has a string "kind", as rows of `cardbox export` have */
-    bool has_object; /* true: an object was found that is not a header */
-    uint64_t bad; /* number of the first line that is no header, no entry and not blank; 0: none */
-    const char *reason; /* why the line `bad` is bad */
-} beginning;
-
-static void check_line(beginning *begin, session_line *line, arena *memory)
-{
-    session_header header;
-    session_entry entry;
-
-    begin->lines = line->number;
-    if (line->kind == SESSION_LINE_HEADER) {
-        begin->is_session = true;
-        if (!begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0)
-            begin->id = arena_copy(memory, header.id);
-    } else if (line->kind == SESSION_LINE_ENTRY) {
-        begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason) ||
-                            line->reason == SESSION_KEPT_LINE;
-        begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
-        begin->has_object = true;
-    } else if (line->kind == SESSION_LINE_BAD) {
-        begin->is_session = line->is_torn && line->text.len > 0 && line->text.ptr[0] == '{';
-    }
-    if (!begin->is_session && begin->bad == 0 && line->kind != SESSION_LINE_BLANK) {
-        begin->bad = line->number;
-        begin->reason = line->reason;
-    }
-}
-
-/* Reads the beginning of the file, and checks its lines up to the first header or entry. */
-static void read_beginning(beginning *begin, import_state *state)
+/* Reads the beginning of the file, up to the first header or entry. */
+static void read_beginning(session_beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
-    session_line line;
 
-    *begin = (beginning){0};
     cli_check_memory(bytes != NULL);
     state->beginning_bytes = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
-    session_lines lines = session_lines_of(state->beginning_bytes);
-    while (!begin->is_session && session_lines_next(&lines, &line))
-        check_line(begin, &line, &state->memory);
-    cli_check_memory(!state->memory.failed);
-}
-
-/* Prints an error and returns false if the beginning of the file has text, but no header and no
- * entry. The SDK rejects files of other programs. */
-static bool check_beginning(const beginning *begin, const import_state *state)
-{
-    if (begin->is_session || begin->bad == 0)
-        return true;
-    cli_error(
-        "%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
-        "%s, --force stores the lines anyway; accepted are JSON Lines of plain, pi, Claude Code "
-        "and codex, an array of messages, and ChatGPT's conversations.json",
-        state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
-        begin->reason,
-        begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
-    return false;
+    cli_check_memory(session_beginning_read(begin, state->beginning_bytes, &state->memory));
 }
 
 /* Returns the value of --session. Without this option and without an id in the file's header,
  * returns the name of a regular file, such as "one" for "logs/one.jsonl". NULL: the SDK uses the id
  * in the header, or fails if there is none. */
-static const char *choose_session(import_state *state, const beginning *begin, const cli_call *call)
+static const char *choose_session(import_state *state, const session_beginning *begin,
+                                  const cli_call *call)
 {
     const char *slash = strrchr(state->from.name, '/');
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
@@ -151,6 +97,15 @@ static void print_title(const cardbox_session_report *report)
         puts("nothing new: the session has all lines already");
 }
 
+/* Returns true if a file has lines, and none that a context may contain. */
+static bool has_no_messages(scan_value report)
+{
+    int64_t lines = 0, in_context = 0;
+
+    return scan_integer(scan_find(report, "lines").text, &lines) && lines > 0 &&
+           scan_integer(scan_find(report, "in_context").text, &in_context) && in_context == 0;
+}
+
 static cli_exit print_report(const cardbox_session_report *report, bool json)
 {
     slice text = slice_of(cardbox_session_report_json(report));
@@ -162,6 +117,8 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
         print_title(report);
         session_report_print(text);
     }
+    if (has_no_messages(scan_whole(text)))
+        cli_warning("no line of the file is a message: contexts have nothing of it");
     if (not_kept > 0)
         cli_warning("%llu lines could not be kept: an export will lack them",
                     (unsigned long long)not_kept);
@@ -190,12 +147,22 @@ static slice read_all(import_state *state)
     return all;
 }
 
+static cardbox_import_options import_options(const cli_call *call)
+{
+    cardbox_import_options options = CARDBOX_IMPORT_OPTIONS_INIT;
+
+    options.force = call->force;
+    options.restore = call->restore;
+    options.format = call->file_format < 0 ? NULL : &session_formats[call->file_format];
+    return options;
+}
+
 static cli_exit import_conversation(cli_call *call, slice text)
 {
     cardbox_session_report *report = NULL;
-    cardbox_status status =
-        cardbox_session_import_bytes(&report, call->db, call->project, NULL, false, call->restore,
-                                     text.ptr, text.len, &call->err);
+    const cardbox_import_options options = import_options(call);
+    cardbox_status status = cardbox_session_import_bytes(&report, call->db, call->project, NULL,
+                                                         &options, text.ptr, text.len, &call->err);
     cli_exit end = status == CARDBOX_OK ? print_report(report, call->json) : cli_failed(call);
 
     cardbox_session_report_free(report);
@@ -223,13 +190,13 @@ static cli_exit import_conversations(cli_call *call, scan_value conversations)
 
 /* --- one session --- */
 
-static cli_exit import_session(cli_call *call, import_state *state, const beginning *begin)
+static cli_exit import_session(cli_call *call, import_state *state, const session_beginning *begin)
 {
     cardbox_session_report *report = NULL;
     const char *session = choose_session(state, begin, call);
-    cardbox_status status =
-        cardbox_session_import(&report, call->db, call->project, session, call->force,
-                               call->restore, read_file, state, &call->err);
+    const cardbox_import_options options = import_options(call);
+    cardbox_status status = cardbox_session_import(&report, call->db, call->project, session,
+                                                   &options, read_file, state, &call->err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
@@ -250,7 +217,7 @@ static cli_exit import_session(cli_call *call, import_state *state, const beginn
 
 static cli_exit import(cli_call *call, import_state *state)
 {
-    beginning begin;
+    session_beginning begin;
     scan_value value;
 
     read_beginning(&begin, state);
@@ -263,12 +230,13 @@ static cli_exit import(cli_call *call, import_state *state)
             return CLI_FAILED;
         }
         state->beginning_bytes = all;
-        begin.is_session = begin.is_session || session_whole_of(&value, all) != SESSION_WHOLE_NONE;
-        if (session_whole_of(&value, all) == SESSION_WHOLE_CONVERSATIONS)
+        session_whole_kind kind = session_whole_of(&value, all);
+        if (kind == SESSION_WHOLE_CONVERSATIONS)
             return import_conversations(call, value);
+        if (kind == SESSION_WHOLE_CONVERSATION && call->session == NULL &&
+            session_conversation_id(value, &state->memory).len > 0)
+            return import_conversation(call, value.text);
     }
-    if (!call->force && !check_beginning(&begin, state))
-        return CLI_FAILED;
     return import_session(call, state, &begin);
 }
 
@@ -291,17 +259,20 @@ const cli_command cli_session_import = {
     .summary = "import all lines of a session from JSON Lines",
     .description =
         "FILE is JSON Lines of plain, pi, Claude Code or codex, or one JSON value: an array of "
-        "messages of a model's API, or ChatGPT's conversations.json, whose conversations become "
-        "one session each; - (the default) is the standard input. Lines that are not "
+        "messages of a model's API, or ChatGPT's conversations.json. Each conversation of ChatGPT "
+        "becomes a session. - (the default) is the standard input. Lines that are not "
         "entries are stored too, for exports. Bad lines are reported; the exit status is then 1. "
         "Importing the same file again writes nothing. Importing a longer version appends its new "
-        "lines. Files of another session, and files without an entry or header in the first "
-        "64 KiB, are rejected.",
+        "lines. Files of other programs or of another session, and files without an entry or "
+        "header in the first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
+                "session import --project demo --session s-2 --format anthropic messages.json\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = CLI_IN_PROJECT(
         CLI_TEXT("session", session, "ID",
                  "the session's id (default: that of the header, or the file's name)"),
+        CLI_CHOICE("format", file_format, SESSION_FORMATS,
+                   "the API of an array of messages (default: by the shape of the messages)"),
         CLI_FLAG(
             "force", force,
             "store the lines of any file as they are, also of another dialect or session id, or "

@@ -46,6 +46,12 @@ cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_u
  * reuse the memory of *entry; it is valid during the next call. False: an error was printed. */
 bool session_find_entry(cli_call *call, const char **entry);
 
+/* --- formats of APIs --- */
+
+/* The words of options with a format, and the formats in their order. */
+#define SESSION_FORMATS "openai|responses|anthropic"
+extern const cardbox_format session_formats[];
+
 /* --- reports: JSON objects of a check, an import or a session --- */
 
 /* Prints a report as text: its texts, its numbers that are not 0, and its first issues. */

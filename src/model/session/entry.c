@@ -368,7 +368,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     out->dialect = dialect_of_line(&read);
     const dialect_table *of = dialect_numbered(out->dialect);
     scan_value id = of->id(&read);
-    if (type.kind != SCAN_STRING && id.kind != SCAN_STRING) {
+    if (type.kind != SCAN_STRING && id.kind != SCAN_STRING && out->dialect < SESSION_CLAUDE) {
         *reason = "line has no type and no id";
         return false;
     }

@@ -75,6 +75,7 @@ bool session_report_entry(session_report *report, session_entry *out, const sess
     if (is_entry) {
         issue.kind = SESSION_ISSUE_NOT_IN_CONTEXT;
         issue.reason = session_entry_not_in_context(out);
+        report->in_context += out->in_context && issue.reason == NULL;
     }
     if (issue.reason != NULL && issue.reason != SESSION_KEPT_LINE)
         session_report_issue(report, issue);
@@ -133,6 +134,7 @@ static void put_counts(buf *out, const session_report *report)
         {"cycles", totals[SESSION_ISSUE_CYCLE], false},
         {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN], false},
         {"torn", totals[SESSION_ISSUE_TORN], false},
+        {"in_context", report->in_context, false},
         {"not_in_context", totals[SESSION_ISSUE_NOT_IN_CONTEXT], false},
         {"max_depth", (uint64_t)tree->max_depth, false},
     };

@@ -41,8 +41,9 @@ typedef struct session_issue {
 typedef struct session_report {
     int dialect; /* a session_dialect; negative: the dialect is unknown */
     const char
-        *file; /* what the file of an import is, such as "a rollout of codex"; NULL: unknown */
+        *file; /* the kind of an imported file, such as "a rollout of codex"; NULL: unknown */
     uint64_t lines, blank, headers;
+    uint64_t in_context;           /* entries that a context may contain */
     cardbox_session_counts counts; /* counts of the whole tree; dangling_parents includes cycles */
     uint64_t totals[SESSION_ISSUE_KINDS];
     session_issue *issues;

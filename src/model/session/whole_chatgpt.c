@@ -2,6 +2,7 @@
  * whole_chatgpt.c: writes a conversation of ChatGPT's export as lines. Its "mapping" has the nodes
  * of a tree by their ids. Each node becomes an entry, so that the tree stays as it is.
  */
+#include <stdlib.h>
 #include "base/string_map.h"
 #include "model/session/whole.h"
 
@@ -99,68 +100,156 @@ static void link_children(chat *c)
 
 /* --- the entries --- */
 
-/* Appends the text of a message as the inside of a JSON string. Returns false if the content has
- * anything else than texts. */
-static bool put_text(buf *out, scan_value content)
-{
-    scan_value parts = scan_find(content, "parts"), part;
-    scan_walk walk = scan_enter(parts.kind == SCAN_ARRAY ? parts : (scan_value){0});
-    bool is_text =
-        session_string_is(scan_find(content, "content_type"), "text") && parts.kind == SCAN_ARRAY;
+/* The contents of a message of ChatGPT. */
+typedef struct chat_message {
+    scan_value role;
+    slice model;
+    buf text;         /* the texts as the inside of a JSON string */
+    buf rest;         /* parts that are no texts, and attachments, as members of an object */
+    bool is_of_model; /* the message is a text that the user, the assistant or the system wrote */
+} chat_message;
 
-    while (is_text && scan_element(&walk, &part)) {
-        is_text = part.kind == SCAN_STRING;
-        if (is_text)
-            buf_slice(out, scan_string_inside(part));
+enum { M_AUTHOR, M_CONTENT, M_TIME, M_RECIPIENT, M_METADATA, M_MEMBERS };
+
+static const char *const MESSAGE_NAMES[M_MEMBERS] = {"author", "content", "create_time",
+                                                     "recipient", "metadata"};
+
+/* Adds the parts of a content. */
+static void read_parts(chat_message *out, scan_value parts)
+{
+    scan_walk walk = scan_enter(parts.kind == SCAN_ARRAY ? parts : (scan_value){0});
+    scan_value part;
+
+    while (scan_element(&walk, &part)) {
+        bool is_spoken = part.kind == SCAN_OBJECT &&
+                         session_string_is(scan_find(part, "content_type"), "audio_transcription");
+        slice text = scan_string_inside(is_spoken ? scan_find(part, "text") : part);
+
+        if (part.kind == SCAN_STRING || is_spoken) {
+            buf_text(&out->text, out->text.len > 0 && text.len > 0 ? "\\n" : "");
+            buf_slice(&out->text, text);
+        } else {
+            if (out->rest.len == 0)
+                buf_member(&out->rest, "parts", SLICE("["));
+            buf_comma(&out->rest);
+            scan_compact(&out->rest, part.text);
+        }
     }
-    return is_text;
+    if (out->rest.len > 0)
+        buf_char(&out->rest, ']');
 }
 
-static void put_times(buf *out, scan_value time)
+static void read_message(chat_message *out, const scan_value *found)
 {
-    int64_t seconds;
-    const char *dot = time.kind == SCAN_NUMBER ? memchr(time.text.ptr, '.', time.text.len) : NULL;
-    slice whole = {time.text.ptr, dot != NULL ? (size_t)(dot - time.text.ptr) : time.text.len};
+    static const char *const NAMES[] = {"model_slug", "attachments"};
+    const scan_value content = found[M_CONTENT], recipient = found[M_RECIPIENT];
+    scan_value metadata[2], type = {SCAN_NONE, {NULL, 0}}, parts = {SCAN_NONE, {NULL, 0}};
 
-    if (time.kind == SCAN_NUMBER && scan_integer(whole, &seconds) && seconds > 0 &&
-        seconds < INT64_C(253402300800))
-        buf_member_int(out, "timestamp", seconds * 1000);
+    *out = (chat_message){.text = BUF_INIT(SIZE_MAX / 4), .rest = BUF_INIT(SIZE_MAX / 4)};
+    if (found[M_AUTHOR].kind == SCAN_OBJECT)
+        out->role = scan_find(found[M_AUTHOR], "role");
+    if (content.kind == SCAN_OBJECT) {
+        type = scan_find(content, "content_type");
+        parts = scan_find(content, "parts");
+    }
+    bool has_texts = parts.kind == SCAN_ARRAY && (session_string_is(type, "text") ||
+                                                  session_string_is(type, "multimodal_text"));
+    if (has_texts)
+        read_parts(out, parts);
+    out->is_of_model =
+        has_texts && (recipient.kind != SCAN_STRING || session_string_is(recipient, "all")) &&
+        (session_string_is(out->role, "user") || session_string_is(out->role, "assistant") ||
+         session_string_is(out->role, "system"));
+    session_pick(found[M_METADATA], NAMES, metadata, 2);
+    if (session_string_is(out->role, "assistant"))
+        out->model = scan_string_inside(metadata[0]);
+    if (metadata[1].kind == SCAN_ARRAY && scan_count(metadata[1]) > 0) {
+        buf_name(&out->rest, "attachments");
+        scan_compact(&out->rest, metadata[1].text);
+    }
+}
+
+static void put_time(buf *out, scan_value seconds)
+{
+    double time = seconds.kind == SCAN_NUMBER ? strtod(seconds.text.ptr, NULL) : 0;
+
+    if (time > 0 && time < 253402300800.0)
+        buf_member_int(out, "timestamp", (int64_t)(time * 1000 + 0.5));
+}
+
+static void begin_node(buf *out, slice id, slice parent, scan_value time)
+{
+    buf_char(out, '{');
+    buf_member_text(out, "id", id);
+    if (parent.ptr != NULL)
+        buf_member_text(out, "parentId", parent);
+    put_time(out, time);
+}
+
+/* Writes what a message has beside its text as an entry of its own, before the message, because no
+ * model sees it. Returns the id of this entry. */
+static slice put_beside(buf *out, const chat_node *node, slice parent, scan_value time,
+                        chat_message *message, arena *memory)
+{
+    const char *id = session_make_id(node->id, SLICE("beside the text"), memory);
+
+    if (id == NULL)
+        return parent;
+    begin_node(out, slice_of(id), parent, time);
+    buf_member(out, "type", SLICE("\"chatgpt\""));
+    session_put_object(out, "beside", &message->rest, memory);
+    buf_text(out, "}\n");
+    return slice_of(id);
+}
+
+/* Appends a message of the format openai, and as metadata all of the original but its text. */
+static void put_text_message(buf *out, chat_message *message, scan_value original, arena *memory)
+{
+    static const char *const KEPT[] = {"id", "content"};
+    buf metadata = BUF_INIT(SIZE_MAX / 4);
+
+    buf_text(out, ",\"type\":\"message\",\"format\":\"openai\",\"message\":{\"role\":");
+    buf_slice(out, message->role.text);
+    buf_name(out, "content");
+    buf_json_quoted(out, buf_as_slice(&message->text));
+    buf_char(out, '}');
+    if (message->model.len > 0) {
+        buf_member(out, "answer", SLICE("{"));
+        buf_name(out, "model");
+        buf_json_quoted(out, message->model);
+        buf_char(out, '}');
+    }
+    session_put_rest(&metadata, original, KEPT, 2);
+    session_put_object(out, "metadata", &metadata, memory);
 }
 
 /* A text of the user, the assistant or the system becomes a message. A node without a text, such as
  * the root, becomes an entry of the type metadata. */
 static void put_node(buf *out, const chat_node *node, arena *memory)
 {
-    static const char *const NAMES[] = {"author", "content", "create_time"};
-    scan_value message = scan_find(node->value, "message"), found[3];
-    buf text = BUF_INIT(SIZE_MAX / 4);
+    scan_value original = scan_find(node->value, "message"), found[M_MEMBERS];
+    slice parent = node->has_parent ? node->parent : (slice){NULL, 0};
+    chat_message message;
 
-    session_pick(message, NAMES, found, 3);
-    scan_value role = scan_find(found[0], "role");
-    bool is_sent = session_string_is(role, "user") || session_string_is(role, "assistant") ||
-                   session_string_is(role, "system");
-    bool is_text = found[1].kind == SCAN_OBJECT && put_text(&text, found[1]);
-    bool is_empty = message.kind != SCAN_OBJECT || (is_text && text.len == 0);
-    buf_char(out, '{');
-    buf_member_text(out, "id", node->id);
-    if (node->has_parent)
-        buf_member_text(out, "parentId", node->parent);
-    put_times(out, found[2]);
-    if (is_empty) {
+    session_pick(original, MESSAGE_NAMES, found, M_MEMBERS);
+    read_message(&message, found);
+    bool is_text = message.is_of_model && message.text.len > 0;
+    if (is_text && message.rest.len > 0)
+        parent = put_beside(out, node, parent, found[M_TIME], &message, memory);
+    begin_node(out, node->id, parent, found[M_TIME]);
+    if (is_text) {
+        put_text_message(out, &message, original, memory);
+    } else if (original.kind != SCAN_OBJECT || (message.is_of_model && message.rest.len == 0)) {
         buf_member(out, "type", SLICE("\"metadata\""));
-    } else if (is_sent && is_text) {
-        buf_text(out, ",\"type\":\"message\",\"format\":\"openai\",\"message\":{\"role\":");
-        buf_slice(out, role.text);
-        buf_text(out, ",\"content\":\"");
-        buf_slice(out, buf_as_slice(&text));
-        buf_text(out, "\"}");
     } else {
-        buf_text(out, ",\"type\":\"chatgpt\",\"message\":");
-        scan_compact(out, message.text);
+        buf_member(out, "type", SLICE("\"chatgpt\""));
+        buf_name(out, "message");
+        scan_compact(out, original.text);
     }
     buf_text(out, "}\n");
-    memory->failed = memory->failed || !buf_ok(&text);
-    buf_free(&text);
+    memory->failed = memory->failed || !buf_ok(&message.text) || !buf_ok(&message.rest);
+    buf_free(&message.text);
+    buf_free(&message.rest);
 }
 
 /* Writes a root and its descendants, parents first. The tree may be as deep as it has nodes, so no
@@ -202,18 +291,29 @@ static void put_trees(chat *c, buf *out, bool is_current, uint32_t *stack)
     }
 }
 
+/* Writes the title, and as metadata all of the conversation but its nodes. */
 static void put_title(buf *out, scan_value conversation, arena *memory)
 {
+    static const char *const KEPT[] = {"title", "mapping"};
     scan_value title = scan_find(conversation, "title");
     slice owner = session_conversation_id(conversation, memory);
     const char *id = session_make_id(owner, SLICE("title"), memory);
+    buf metadata = BUF_INIT(SIZE_MAX / 4);
 
-    if (title.kind != SCAN_STRING || id == NULL)
+    session_put_rest(&metadata, conversation, KEPT, 2);
+    if (id == NULL || (title.kind != SCAN_STRING && metadata.len == 0)) {
+        buf_free(&metadata);
         return;
+    }
     buf_char(out, '{');
     buf_member_text(out, "id", slice_of(id));
-    buf_member(out, "type", SLICE("\"session_info\""));
-    buf_member(out, "name", title.text);
+    if (title.kind == SCAN_STRING) {
+        buf_member(out, "type", SLICE("\"session_info\""));
+        buf_member(out, "name", title.text);
+    } else {
+        buf_member(out, "type", SLICE("\"metadata\""));
+    }
+    session_put_object(out, "metadata", &metadata, memory);
     buf_text(out, "}\n");
 }
 

@@ -3,6 +3,7 @@
  * entry, and the first message that differs in the context of another entry. The functions of
  * src/store/session write the answer.
  */
+#include "server/api/session_context.h"
 #include "server/api/context_view.h"
 #include "store/session/session_context.h"
 
@@ -33,7 +34,10 @@ static void session_context_response(request *r, const batch_rows *found)
         run_statement(r);
     else
         context_view_answer(r, status, &err,
-                            "add a compaction, or ask for an entry nearer to the root");
+                            ((session_context_request *)r->plan)->messages_only
+                                ? "use `cardbox session export --format`, or read the context "
+                                  "with limit"
+                                : "add a compaction, or ask for an entry nearer to the root");
 }
 
 static void run_statement(request *r)
@@ -60,6 +64,22 @@ void handle_session_context(request *r)
     plan->compare = query[C_COMPARE].text;
     plan->leaf_name = "leaf";
     plan->how = context_request_of(query);
+    session_context_begin(plan);
+    r->plan = plan;
+    run_statement(r);
+}
+
+void handle_session_messages(request *r, slice session, slice leaf, cardbox_format format)
+{
+    session_context_request *plan = handler_take(r, 1, sizeof(*plan));
+    if (plan == NULL)
+        return;
+    plan->read.tenant = request_tenant(r);
+    plan->read.session = session;
+    plan->read.bytes_max = (int64_t)context_input_max(r);
+    plan->leaf = leaf;
+    plan->messages_only = true;
+    plan->how = (context_request){.format = format, .repair = true};
     session_context_begin(plan);
     r->plan = plan;
     run_statement(r);

@@ -1,15 +1,21 @@
 /*
- * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the stored lines
- * of a session or of one path. POST .../sessions/{s}/import imports a file and returns a report.
- * Exports and imports run in threads, with blocking functions of src/store/session.
+ * session_transfer.c: sessions as files. GET .../sessions/{s}/export returns the stored lines of a
+ * session or of one path as JSON Lines, or with a format the messages of a context. POST
+ * .../sessions/{s}/import imports a file and returns a report. Exports and imports run in threads,
+ * with blocking functions of src/store/session.
  */
 #include "cardbox/session_file.h"
 #include "server/api/handlers.h"
+#include "model/session/api.h"
+#include "server/api/session_context.h"
 #include "server/background/transfers.h"
 #include "store/session/session_call.h"
 
 _Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
                "SESSION_DIALECTS is for both");
+
+/* The formats of APIs, in the order of API_FORMAT_NUMBERS. */
+static const char *const FORMATS[] = {"openai", "responses", "anthropic", NULL};
 
 /* --- export --- */
 
@@ -47,11 +53,17 @@ void handle_session_export(request *r)
 {
     static const transfer_type KIND = {sizeof(session_exporting), run_export, look_export,
                                        outgoing_clear};
-    static const field EXPORT[] = {{"leaf", FIELD_ID, .most = SESSION_ID_MAX}};
+    static const field EXPORT[] = {{"leaf", FIELD_ID, .most = SESSION_ID_MAX},
+                                   {"format", FIELD_CHOICE, .choices = FORMATS}};
     slice session;
-    field_value *query = handler_read_query(r, EXPORT, 1, false);
+    field_value *query = handler_read_query(r, EXPORT, 2, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
+    if (query[1].given) {
+        handle_session_messages(r, session, query[0].given ? query[0].text : SLICE(""),
+                                API_FORMAT_NUMBERS[query[1].number]);
+        return;
+    }
     session_exporting *e = (session_exporting *)transfer_new(r, &KIND);
     if (e == NULL)
         return;
@@ -67,14 +79,15 @@ void handle_session_export(request *r)
 typedef struct session_importing {
     transfer transfer;
     char session[SESSION_ID_MAX + 1];
-    bool force, restore;
+    cardbox_import_options options;
+    cardbox_format format; /* options.format points to it */
     cardbox_session_report *report;
 } session_importing;
 
 static cardbox_status run_import(transfer *t)
 {
     session_importing *i = (session_importing *)t;
-    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, i->restore,
+    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, &i->options,
                                   incoming_read, t->bounded_pipe, &t->err);
 }
 
@@ -104,17 +117,23 @@ void handle_session_import(request *r)
     static const transfer_type KIND = {sizeof(session_importing), run_import, look_import,
                                        clear_import};
     static const field IMPORT[] = {{.name = "force", .kind = FIELD_BOOL},
-                                   {.name = "restore", .kind = FIELD_BOOL}};
+                                   {.name = "restore", .kind = FIELD_BOOL},
+                                   {"format", FIELD_CHOICE, .choices = FORMATS}};
     slice session;
-    field_value *query = handler_read_query(r, IMPORT, 2, false);
+    field_value *query = handler_read_query(r, IMPORT, 3, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
     session_importing *i = (session_importing *)transfer_new(r, &KIND);
     if (i == NULL)
         return;
     copy_id(i->session, session);
-    i->force = query[0].number != 0;
-    i->restore = query[1].number != 0;
+    i->options = (cardbox_import_options)CARDBOX_IMPORT_OPTIONS_INIT;
+    i->options.force = query[0].number != 0;
+    i->options.restore = query[1].number != 0;
+    if (query[2].given) {
+        i->format = API_FORMAT_NUMBERS[query[2].number];
+        i->options.format = &i->format;
+    }
     if (transfer_start(&i->transfer))
         r->sink = &INCOMING_SINK;
 }

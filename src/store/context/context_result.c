@@ -32,6 +32,11 @@ cardbox_status context_write_checked(context_output *out, context *ctx,
     return context_failure(ctx, err);
 }
 
+const char *context_system_name(cardbox_format format)
+{
+    return format == CARDBOX_FORMAT_RESPONSES ? "instructions" : "system";
+}
+
 static void put_sources(buf *out, const context_output *written)
 {
     buf_member(out, "sources", SLICE("["));
@@ -55,8 +60,7 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
     buf_member_text(out, "format", slice_of(CONTEXT_FORMATS[request->format]));
     buf_member_text(out, "repair", request->repair ? SLICE("on") : SLICE("off"));
     if (written->system.len > 0)
-        buf_member(out, request->format == CARDBOX_FORMAT_RESPONSES ? "instructions" : "system",
-                   buf_as_slice(&written->system));
+        buf_member(out, context_system_name(request->format), buf_as_slice(&written->system));
     context_put_settings(out, ctx);
     if (!arena_count(ctx->memory, written->messages.len + written->sources.len))
         return context_failure(ctx, err);

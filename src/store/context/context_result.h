@@ -28,6 +28,9 @@ cardbox_status context_failure(const context *ctx, cardbox_error *err);
 cardbox_status context_write_checked(context_output *out, context *ctx,
                                      const context_request *request, cardbox_error *err);
 
+/* Returns the name of the member with the separate system text. */
+const char *context_system_name(cardbox_format format);
+
 /* Writes a context, and appends to an open JSON object: ,"format","repair", "system" (if there is
  * one), "messages", "digests" and "report". `written` contains the digests; the caller frees it,
  * also on failure. Fails like context_write_checked. */

@@ -264,9 +264,13 @@ cardbox_status session_add_appended(session_add *add, const store_rows *rows, ca
 
     session_append_read(&written, rows);
     if (slice_equal(written.outcome, SLICE("other_dialect")))
-        error_set(err, CARDBOX_CONFLICT,
-                  "the session is of the dialect pi, which has no messages of models' APIs: append "
-                  "its own entries with POST .../entries or session:append");
+        error_set(
+            err, CARDBOX_CONFLICT,
+            "only a session of the dialect plain has messages of models' APIs. In the dialect pi, "
+            "append entries with POST .../entries or session:append. For Claude Code or codex, "
+            "import "
+            "the longer file. Or export the context with a format, and import it into a new "
+            "session");
     if (status == CARDBOX_CONFLICT && err != NULL)
         err->current_version = written.version;
     add->is_replayed = add->batch.key.ptr != NULL && !slice_equal(written.outcome, SLICE("done"));

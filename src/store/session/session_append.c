@@ -246,6 +246,16 @@ static cardbox_status check_type(scan_value entry, cardbox_error *err)
     return CARDBOX_OK;
 }
 
+/* Lines of other programs have no members that an append can add. */
+static cardbox_status is_imported(int dialect, cardbox_error *err)
+{
+    return error_set(
+        err, CARDBOX_INVALID,
+        "a line of %s is imported, not appended: import the longer file, which appends "
+        "its new lines",
+        session_dialect_file(dialect));
+}
+
 /* Fails if an entry of the dialect plain has a member that its type does not have. An entry of a
  * type of both dialects is checked only if the batch has the dialect plain. */
 static cardbox_status check_members(const session_batch *batch, const session_entry *entry,
@@ -258,6 +268,8 @@ static cardbox_status check_members(const session_batch *batch, const session_en
     if (type == NULL || dialect_of(batch, entry->kind) != SESSION_PLAIN ||
         !plain_type_unknown_member(&unknown, type, entry->value))
         return CARDBOX_OK;
+    if (scan_find(entry->value, "parentUuid").kind != SCAN_NONE)
+        return is_imported(SESSION_CLAUDE, err);
     plain_type_put_members(&members, type);
     error_set(err, CARDBOX_INVALID,
               "unknown member \"%.*s\" in an entry of type %s, which has the members %s: put free "
@@ -303,7 +315,9 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
 
-    if (entry->parent_state == SESSION_PARENT_UNUSABLE)
+    if (entry->dialect >= SESSION_CLAUDE)
+        status = is_imported(entry->dialect, err);
+    else if (entry->parent_state == SESSION_PARENT_UNUSABLE)
         status = error_set(err, CARDBOX_INVALID,
                            "entry's parentId is not an id: give an entry's, or null");
     else if (entry->parent_state == SESSION_PARENT_NAMED && slice_equal(entry->parent, entry->id))

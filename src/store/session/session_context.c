@@ -158,13 +158,34 @@ static cardbox_status put_answer(buf *out, const session_context_request *reques
     return status;
 }
 
+static cardbox_status put_messages(buf *out, const session_context_request *request, context *ctx,
+                                   cardbox_error *err)
+{
+    context_output written = {0};
+    cardbox_status status = context_write_checked(&written, ctx, &request->how, err);
+    bool has_system = written.system.len > 0;
+    if (status == CARDBOX_OK && has_system) {
+        buf_char(out, '{');
+        buf_member(out, context_system_name(request->how.format), buf_as_slice(&written.system));
+        buf_name(out, "messages");
+    }
+    if (status == CARDBOX_OK)
+        buf_slice(out, buf_as_slice(&written.messages));
+    if (status == CARDBOX_OK && has_system)
+        buf_char(out, '}');
+    context_output_free(&written);
+    return status;
+}
+
 /* Writes the answer, or the digests of the context of request->compare. */
 static cardbox_status write_context(buf *out, session_context_request *request, bool is_comparison,
                                     const session_lines_read *lines, context *ctx, arena *memory,
                                     cardbox_error *err)
 {
-    return is_comparison ? store_digests(request, ctx, memory, err)
-                         : put_answer(out, request, lines, ctx, err);
+    if (is_comparison)
+        return store_digests(request, ctx, memory, err);
+    return request->messages_only ? put_messages(out, request, ctx, err)
+                                  : put_answer(out, request, lines, ctx, err);
 }
 
 /* Prepares the next read. Returns false if the context is complete. */

@@ -16,6 +16,8 @@ typedef struct session_context_request {
                       comparison */
     context_request how;
     const char *leaf_name; /* name of the response's member with the leaf's id */
+    bool messages_only; /* true: the response is only the array of messages, or an object with them
+                           if there is a separate system text */
     bool has_grown; /* true: the bounds of `read` were enlarged, since the context was not full */
     bool is_last;   /* true: the bounds are not enlarged again */
     context_digest *digests; /* digests of the context of `compare`; NULL: not read yet */

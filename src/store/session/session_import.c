@@ -5,6 +5,8 @@
  * completes it.
  */
 #include <stdlib.h>
+#include "model/session/api.h"
+#include "model/session/context.h"
 #include "model/session/foreign.h"
 #include "model/session/report.h"
 #include "model/session/whole.h"
@@ -32,8 +34,10 @@ typedef struct importer {
     session_lines lines;
     bool has_entries, is_at_end;
     bool force;
-    buf made;     /* the lines of a file that is one JSON value */
-    arena memory; /* has the header's id and the data of `gaps` */
+    const cardbox_format *format; /* the format of a file of messages; NULL: recognised by the
+                                     shape of the messages */
+    buf made;                     /* the lines of a file that is one JSON value */
+    arena memory;                 /* has the header's id and the data of `gaps` */
     cardbox_error *err;
 } importer;
 
@@ -131,22 +135,51 @@ static cardbox_status add_line(importer *in, const session_line *line, const ses
     return in->session != NULL && in->batch.count == LINES_MAX ? send_batch(in) : CARDBOX_OK;
 }
 
+/* Appended to the reasons why a file is rejected. */
+#define ACCEPTED                                                                                   \
+    "with force, its lines are stored as they are. Accepted are JSON Lines of plain, pi, Claude "  \
+    "Code and codex, an array of messages, and a conversation of ChatGPT"
+
+/* `why` ends with what the file is; NULL: that is unknown. */
+static cardbox_status reject_file(importer *in, const char *why, const session_foreign *is)
+{
+    const char *file = is == NULL ? "" : is->file;
+    const char *remedy = is == NULL || is->remedy == NULL ? "" : is->remedy;
+
+    return error_set(in->err, CARDBOX_INVALID, "the file is no session: %s%s%s%s%s; " ACCEPTED, why,
+                     *file == '\0' ? "" : ", it looks like ", file, *remedy == '\0' ? "" : "; ",
+                     remedy);
+}
+
 /* Fails if no header and no entry precedes an object, and the object is of another program. `entry`
  * is NULL if the object is no entry. */
 static cardbox_status check_foreign(importer *in, const session_line *line,
                                     const session_entry *entry)
 {
+    char why[64];
+
     if (in->force || in->has_entries || in->report.headers > 0)
         return CARDBOX_OK;
-    const char *file = session_foreign_file(line->value, entry);
-    return file == NULL
-               ? CARDBOX_OK
-               : error_set(in->err, CARDBOX_INVALID,
-                           "the file is no session: from line %llu on it looks like %s; with "
-                           "force, its lines are stored as they are. Accepted are JSON Lines of "
-                           "plain, pi, Claude Code and codex, an array of messages, and a "
-                           "conversation of ChatGPT",
-                           (unsigned long long)line->number, file);
+    const session_foreign *is = session_foreign_file(line->value, entry);
+    snprintf(why, sizeof(why), "from line %llu on", (unsigned long long)line->number);
+    return is == NULL ? CARDBOX_OK : reject_file(in, why, is);
+}
+
+/* Fails if the beginning of the file has text, but no header and no entry. */
+static cardbox_status check_beginning(importer *in)
+{
+    session_beginning begin;
+    char why[256];
+
+    if (in->force || in->made.len > 0)
+        return CARDBOX_OK;
+    if (!session_beginning_read(&begin, in->lines.rest, &in->memory))
+        return error_nomem(in->err);
+    if (begin.is_session || begin.bad == 0)
+        return CARDBOX_OK;
+    snprintf(why, sizeof(why), "its first %llu lines have no entry and no header (line %llu: %s)",
+             (unsigned long long)begin.lines, (unsigned long long)begin.bad, begin.reason);
+    return reject_file(in, why, begin.foreign);
 }
 
 static cardbox_status import_line(importer *in, const session_line *line)
@@ -162,9 +195,8 @@ static cardbox_status import_line(importer *in, const session_line *line)
         is_entry = session_report_entry(&in->report, &entry, line, in->file_id, &in->batch.memory);
         bool is_known = is_entry || (!in->batch.memory.failed && entry.dialect >= SESSION_CLAUDE);
         status = in->batch.memory.failed ? error_nomem(in->err)
-                 : is_known && entry.dialect >= SESSION_CLAUDE
-                     ? CARDBOX_OK
-                     : check_foreign(in, line, is_entry ? &entry : NULL);
+                 : is_known && !is_entry ? CARDBOX_OK
+                                         : check_foreign(in, line, is_entry ? &entry : NULL);
         in->has_entries = in->has_entries || is_known;
     }
     if (status != CARDBOX_OK)
@@ -231,24 +263,27 @@ static cardbox_status import_part(importer *in)
 
 /* --- a file that is one JSON value --- */
 
-static cardbox_status make_messages(importer *in, scan_value messages)
+static cardbox_status make_messages(importer *in, scan_value value)
 {
     const char *reason = NULL;
     size_t bad = 0;
-    int format = session_messages_format(messages, &reason);
+    int format = in->format != NULL ? (int)*in->format : session_messages_format(value, &reason);
 
     if (format < 0)
         return error_set(in->err, CARDBOX_INVALID,
-                         "%s: import those of one format, or append them with session add", reason);
+                         "%s: give the format of the file, openai, responses or anthropic", reason);
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
                          "the file has messages and no id: give the id of a session");
-    if (!session_messages_lines(&in->made, messages, (cardbox_format)format, slice_of(in->session),
+    if (!session_messages_lines(&in->made, value, (cardbox_format)format, slice_of(in->session),
                                 &bad, &in->memory))
         return in->memory.failed || !buf_ok(&in->made)
                    ? error_nomem(in->err)
                    : error_set(in->err, CARDBOX_INVALID,
-                               "element %zu of the array is no message: it needs a role", bad);
+                               "element %zu of the array is no message of the format %s: it needs "
+                               "a role%s",
+                               bad, CONTEXT_FORMATS[format],
+                               format == CARDBOX_FORMAT_RESPONSES ? " or a type" : "");
     in->report.file = session_whole_file(SESSION_WHOLE_MESSAGES, format);
     return CARDBOX_OK;
 }
@@ -265,19 +300,30 @@ static cardbox_status make_conversation(importer *in, scan_value conversation)
 }
 
 /* If the file is one JSON value of a known kind, replaces it by lines. With force, the file stays
- * as it is. */
+ * as it is. Fails if a format was given and the file has no messages. */
 static cardbox_status read_whole(importer *in)
 {
+    session_whole_kind kind = SESSION_WHOLE_NONE;
     scan_value value;
     cardbox_status status = CARDBOX_OK;
 
-    if (in->force || !session_may_be_whole(in->lines.rest, in->lines.is_last))
+    if (in->force)
         return CARDBOX_OK;
-    while (status == CARDBOX_OK && !in->lines.is_last && in->lines.rest.len <= SESSION_WHOLE_MAX)
-        status = read_part(in);
-    if (status != CARDBOX_OK || in->lines.rest.len > SESSION_WHOLE_MAX)
+    if (session_may_be_whole(in->lines.rest, in->lines.is_last)) {
+        while (status == CARDBOX_OK && !in->lines.is_last &&
+               in->lines.rest.len <= SESSION_WHOLE_MAX)
+            status = read_part(in);
+        if (status == CARDBOX_OK && in->lines.rest.len <= SESSION_WHOLE_MAX)
+            kind = session_whole_of(&value, in->lines.rest);
+    }
+    if (status == CARDBOX_OK && in->format != NULL && kind != SESSION_WHOLE_MESSAGES)
+        status = error_set(in->err, CARDBOX_INVALID,
+                           "format is for a JSON array of messages, or an object with one as "
+                           "messages, of at most %u bytes: the file is none",
+                           SESSION_WHOLE_MAX);
+    if (status != CARDBOX_OK)
         return status;
-    switch (session_whole_of(&value, in->lines.rest)) {
+    switch (kind) {
     case SESSION_WHOLE_NONE:
         return CARDBOX_OK;
     case SESSION_WHOLE_MESSAGES:
@@ -458,6 +504,8 @@ static cardbox_status import_file(importer *in)
     if (status == CARDBOX_OK)
         status = read_whole(in);
     if (status == CARDBOX_OK)
+        status = check_beginning(in);
+    if (status == CARDBOX_OK)
         status = import_part(in);
     while (status == CARDBOX_OK && !in->lines.is_last) {
         status = read_part(in);
@@ -473,20 +521,28 @@ static cardbox_status import_file(importer *in)
 }
 
 cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
-                                      const char *session_id, bool force, bool restore,
+                                      const char *session_id, const cardbox_import_options *options,
                                       cardbox_session_reader read, void *arg, cardbox_error *err)
 {
+    cardbox_import_options given = CARDBOX_IMPORT_OPTIONS_INIT;
+    cardbox_status status = check_call(db, tenant, err);
+
+    if (status == CARDBOX_OK)
+        status = CHECK_MADE(options, "CARDBOX_IMPORT_OPTIONS_INIT", err);
+    if (status == CARDBOX_OK && options != NULL)
+        given = *options;
     importer in = {.db = db,
                    .tenant = tenant,
                    .session = session_id,
                    .read = read,
                    .arg = arg,
-                   .force = force,
+                   .force = given.force,
+                   .format = given.format,
                    .lines = session_lines_stream(),
                    .made = BUF_INIT(4 * SESSION_WHOLE_MAX),
                    .err = err};
-    cardbox_status status = check_call(db, tenant, err);
-
+    if (status == CARDBOX_OK && given.format != NULL && !api_is_format(*given.format))
+        status = error_set(err, CARDBOX_INVALID, "format must be openai, responses or anthropic");
     if (status == CARDBOX_OK && session_id != NULL)
         status = check_id("session_id", session_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK && read == NULL)
@@ -499,8 +555,8 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         status = error_nomem(err);
     in.batch.import = true;
     in.batch.seen = &in.seen;
-    in.batch.releases_id = restore;
-    in.batch.file_id = force ? (slice){NULL, 0} : SLICE("");
+    in.batch.releases_id = given.restore;
+    in.batch.file_id = given.force ? (slice){NULL, 0} : SLICE("");
     if (status == CARDBOX_OK)
         status = import_file(&in);
     if (status == CARDBOX_OK && out != NULL)
@@ -527,14 +583,13 @@ static ptrdiff_t read_slice(void *arg, char *buffer, size_t size)
 }
 
 cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbox *db,
-                                            const char *tenant, const char *session_id, bool force,
-                                            bool restore, const void *bytes, size_t len,
-                                            cardbox_error *err)
+                                            const char *tenant, const char *session_id,
+                                            const cardbox_import_options *options,
+                                            const void *bytes, size_t len, cardbox_error *err)
 {
     slice rest = {len > 0 ? bytes : "", len};
 
     if (rest.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "bytes must not be NULL");
-    return cardbox_session_import(out, db, tenant, session_id, force, restore, read_slice, &rest,
-                                  err);
+    return cardbox_session_import(out, db, tenant, session_id, options, read_slice, &rest, err);
 }

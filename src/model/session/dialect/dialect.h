@@ -42,7 +42,7 @@ typedef struct dialect_path {
 
 typedef struct dialect_table {
     const char *name;
-    /* What a file of this dialect is, such as "a transcript of Claude Code". */
+    /* The kind of a file of this dialect, such as "a transcript of Claude Code". */
     const char *file;
     /* Returns true if a line belongs to this dialect, and to no other one. */
     bool (*recognise)(const dialect_line *line);
