@@ -334,6 +334,24 @@ static void calls_without_ids_of_their_own(void **state)
                  "[" STORED_1 "," STORED_2 "," STORED_3 "," STORED_4 "]");
 }
 
+/* A model may call a tool that does not exist, by a name that strict servers refuse. */
+static void names_that_a_model_made_up(void **state)
+{
+    static context_card cards[] = {
+        MESSAGE("1", "openai",
+                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c\",\"type\":"
+                "\"function\",\"function\":{\"arguments\":\"{\",\"name\":\"f.g<|x|>\"}}]}"),
+        RESULT("2", "s-1"),
+    };
+
+    (void)state;
+    cards[0].tool_calls = SLICE("[{\"id\":\"s-1\"}]");
+    assert_cards(cards, 2, CARDBOX_FORMAT_OPENAI,
+                 "[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c\",\"type\":"
+                 "\"function\",\"function\":{\"arguments\":\"" WRAPPED(
+                     "{") "\",\"name\":\"f_g__x__\"}}]}," GOT("c", "s-1") "]");
+}
+
 /* A worker asks for results of all calls, since APIs accept no call without a result. */
 static void calls_are_closed_on_request(void **state)
 {
@@ -498,6 +516,7 @@ int main(void)
         cmocka_unit_test(unknown_messages_are_texts),
         cmocka_unit_test(calls_have_ids_of_the_store),
         cmocka_unit_test(calls_without_ids_of_their_own),
+        cmocka_unit_test(names_that_a_model_made_up),
         cmocka_unit_test(calls_are_closed_on_request),
         cmocka_unit_test(answers_of_others_are_texts),
         cmocka_unit_test(thinking_of_others_is_left_out),

@@ -73,6 +73,9 @@ static void merges_elements_by_index(void **state)
            "{\"d\":[{\"index\":0,\"text\":\"a\"}]}",
            "{\"d\":[{\"index\":1,\"text\":\"c\"},{\"index\":0,\"text\":\"b\"}]}",
            "{\"d\":[{\"index\":1,\"text\":\"d\"}]}");
+    EXPECT("{\"d\":[{\"id\":\"a\",\"index\":0,\"t\":\"xy\"},{\"id\":\"b\",\"index\":0}]}",
+           "{\"d\":[{\"id\":\"a\",\"index\":0,\"t\":\"x\"},{\"id\":\"b\",\"index\":0}]}",
+           "{\"d\":[{\"id\":\"a\",\"index\":0,\"t\":\"y\"}]}");
     /* Two elements of other types may have the same index. */
     EXPECT("{\"d\":[{\"type\":\"s\",\"t\":\"ab\",\"index\":0},{\"type\":\"e\",\"data\":\"D\","
            "\"index\":0}]}",
@@ -101,6 +104,14 @@ static void continues_parts(void **state)
            "{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"so\"}]"
            "}]}",
            "{\"content\":\"the \"}", "{\"content\":\"answer\"}", "{\"content\":\"\"}");
+    EXPECT("{\"d\":[{\"type\":\"reasoning.text\",\"text\":\"ab\",\"signature\":\"S\"},{\"type\":"
+           "\"reasoning.encrypted\",\"data\":\"D\"},{\"type\":\"reasoning.encrypted\",\"data\":"
+           "\"E\"}]}",
+           "{\"d\":[{\"type\":\"reasoning.text\",\"text\":\"a\"}]}",
+           "{\"d\":[{\"type\":\"reasoning.text\",\"text\":\"b\"}]}",
+           "{\"d\":[{\"type\":\"reasoning.text\",\"signature\":\"S\"}]}",
+           "{\"d\":[{\"type\":\"reasoning.encrypted\",\"data\":\"D\"}]}",
+           "{\"d\":[{\"type\":\"reasoning.encrypted\",\"data\":\"E\"}]}");
     EXPECT("{\"content\":[{\"type\":\"text\",\"text\":\"a\\n\"},{\"type\":\"image\",\"u\":1}]}",
            "{\"content\":\"a\\n\"}", "{\"content\":[{\"type\":\"image\",\"u\":1}]}");
 }
@@ -225,9 +236,9 @@ static void keeps_whole_messages(void **state)
                    "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]}",
                    MESSAGE("{\"role\":\"assistant\",\"content\":\"\",\"function_call\":{\"name\":"
                            "\"f\",\"arguments\":{\"a\": 1}}}"));
-    EXPECT_MESSAGE("{\"role\":\"assistant\",\"content\":\"ab\"}",
-                   MESSAGE("{\"role\":\"assistant\",\"content\":\"a\"}"),
-                   MESSAGE("{\"role\":\"assistant\",\"content\":\"b\"}"));
+    EXPECT_MESSAGE("{\"role\":\"assistant\",\"content\":\"ab\"}", DELTA("{\"content\":\"a\"}"),
+                   DELTA("{\"content\":\"b\"}"),
+                   MESSAGE("{\"role\":\"assistant\",\"content\":\"ab\"}"));
 }
 
 static void replaces_half_surrogates(void **state)

@@ -254,6 +254,32 @@ def test_calls_that_are_always_cut():
     assert len(server.requests) == 2 and len(project.calls(task)) == 1, project.texts(task)
 
 
+def test_a_name_that_the_model_made_up():
+    """The call fails, and strict servers get a name that they accept."""
+    for name in ("functions.clock", "clock<|channel|>json", "no such", "x" * 100):
+        def check(name=name):
+            messages, project, task = messages_after(streams({"tool_calls": [call(0, "c1", name=name)]}))
+            assert "there is no tool" in messages[1]["content"], messages
+            assert project.calls(task)[0]["ability"] == name
+        yield name[:20], check
+
+
+def test_images_of_tools():
+    """Blocks of MCP reach the model as text and images."""
+    shot = [{"type": "text", "text": "a shot"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]
+    tool = {"name": "shoot", "description": "", "command": ["echo", json.dumps(shot)]}
+    asked = []
+
+    def model(request):
+        asked.append(request)
+        return calls(("shoot", {})) if len(asked) == 1 else says("seen")
+
+    _, _, server = run(model, tools=[tool])
+    result, image = server.requests[1].messages[-2:]
+    assert result["role"] == "tool" and result["content"] == "a shot", result
+    assert image["content"][-1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}, image
+
+
 # --- the end ---
 
 

@@ -250,6 +250,19 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){valid, len};
 }
 
+static void rename_in_original(pairing *p, const context_call *call)
+{
+    context_part *part = call->part;
+    slice old = {part->name.ptr - 1, part->name.len + 2}; /* with its quotes */
+    slice token = context_token(p->ctx, repaired_name(p, part->name)).text;
+
+    if (part->name.len == 0 || token.ptr == NULL)
+        return;
+    part->name = scan_inside(token);
+    context_edit_original(p->ctx, call->message->original, old, token);
+    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, call->message, part->call);
+}
+
 /* Writes the id of the store into a message of chat completions, for a call whose own id is empty
  * or already used. */
 static void show_alias(pairing *p, const context_call *call)
@@ -272,19 +285,29 @@ static void show_alias(pairing *p, const context_call *call)
     context_add_repair(p->ctx, CONTEXT_CALL_ID, call->message, part->call);
 }
 
+/* Repairs a call of a message that is written as it is stored. If the store has an id of its own
+ * for the call, a program ran the call for a model, which may have made up the name. */
+static void repair_original(pairing *p, const context_call *call, bool is_free)
+{
+    const context_part *part = call->part;
+
+    if (part->alias.len == 0 || part->block.len == 0 || p->ctx->format != CARDBOX_FORMAT_OPENAI)
+        return;
+    if (part->has_made_id || !is_free)
+        show_alias(p, call);
+    if (!is_name(part->name, TOOL_NAME_MAX))
+        rename_in_original(p, call);
+}
+
 /* If the API does not accept the id of a call, or the id is already used, replaces the id. If the
- * tool's name is invalid, replaces the name. A message that is written as it is stored keeps its
- * ids, unless the store has ids of its own for the calls. */
+ * tool's name is invalid, replaces the name. */
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
     bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
 
     if (context_is_as_stored(p->ctx, call->message)) {
-        bool is_own = is_free && !part->has_made_id;
-        if (!is_own && part->alias.len > 0 && part->block.len > 0 &&
-            p->ctx->format == CARDBOX_FORMAT_OPENAI)
-            show_alias(p, call);
+        repair_original(p, call, is_free);
         string_map_set(&p->used_ids, part->call, 1);
         return;
     }

@@ -241,14 +241,15 @@ static void keep_whole(completion *c, scan_value message)
         buf_slice(&c->whole, message.text);
 }
 
-/* Adds a delta, or a message that was not streamed. */
+/* Adds a delta, or a message that was not streamed. Some servers repeat the whole message after its
+ * deltas. */
 static bool add_delta(completion *c, scan_value delta, bool is_message, slice *piece)
 {
     /* an older form of tool_calls, for one call */
     scan_value function = member_of(delta, "function_call");
     size_t before = c->text.len;
 
-    if (delta.kind != SCAN_OBJECT || scan_count(delta) == 0)
+    if (delta.kind != SCAN_OBJECT || scan_count(delta) == 0 || (is_message && c->delta_count > 0))
         return true;
     c->delta_count++;
     if (is_message)

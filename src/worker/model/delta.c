@@ -137,14 +137,19 @@ static bool is_set_once(slice key)
 
 /* --- elements --- */
 
-/* Returns false if both have a `type`, and the types are not the same. */
+/* Returns false if both have a member with this name, and the two strings differ. */
+static bool may_share(const char *name, const delta_value *element, scan_value value)
+{
+    const delta_value *own = delta_find(element, name);
+    scan_value other = scan_find(value, name);
+
+    return delta_kind(own) != SCAN_STRING || other.kind != SCAN_STRING ||
+           slice_equal(buf_as_slice(&own->text), scan_inside(other.text));
+}
+
 static bool may_be_one(const delta_value *element, scan_value value)
 {
-    const delta_value *type = delta_find(element, "type");
-    scan_value other = scan_find(value, "type");
-
-    return delta_kind(type) != SCAN_STRING || other.kind != SCAN_STRING ||
-           slice_equal(buf_as_slice(&type->text), scan_inside(other.text));
+    return may_share("type", element, value) && may_share("id", element, value);
 }
 
 static delta_value *find_index(const delta_value *array, int64_t index, scan_value value)
@@ -162,11 +167,13 @@ static delta_value *find_index(const delta_value *array, int64_t index, scan_val
  * Returns the last element if it is a part that `value` continues. */
 static delta_value *continued_part(const delta_value *array, scan_value value)
 {
-    scan_value type = scan_find(value, "type");
-    bool is_part = type.kind == SCAN_STRING && (scan_string_is(type.text, SLICE("text")) ||
-                                                scan_string_is(type.text, SLICE("thinking")));
+    static const char *const TYPES[] = {"text", "thinking", "reasoning.text", "reasoning.summary"};
+    slice type = scan_string_inside(scan_find(value, "type"));
     delta_value *last = array->last;
+    bool is_part = false;
 
+    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
+        is_part = is_part || slice_equal(type, slice_of(TYPES[i]));
     if (!is_part || delta_kind(last) != SCAN_OBJECT || last->has_index ||
         delta_find(last, "type") == NULL)
         return NULL;

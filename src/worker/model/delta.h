@@ -35,8 +35,8 @@ delta_value *delta_object(delta_tree *d);
 
 /* Merges `value`, which scan_check accepted, into `into`. null and empty strings are replaced by
  * any other value. Names of things, such as `id`, `role` or `type`, and numbers are set once. An
- * element of an array is merged into the one with the same `index` and `type`, or else appended. A
- * string that meets an array of parts becomes a part of text. May set d->has_failed. */
+ * element of an array is merged into the one with the same `index`, `type` and `id`, or else
+ * appended. A string that meets an array of parts becomes a part of text. May set d->has_failed. */
 void delta_merge(delta_tree *d, delta_value *into, scan_value value);
 
 /* Merges a value into the member `key`, a JSON string, of an object. */
