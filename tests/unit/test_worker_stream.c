@@ -291,11 +291,12 @@ static void believes_no_absurd_count(void **state)
 {
     completion c;
     (void)state;
-    assert_true(
-        TAKE(&c, DELTA("{\"content\":\"x\"}"), FINISH("stop"),
-             "{\"usage\":{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":3}}"));
+    assert_true(TAKE(&c, DELTA("{\"content\":\"x\"}"), FINISH("stop"),
+                     "{\"usage\":{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":3,"
+                     "\"prompt_tokens_details\":{\"cached_tokens\":2}}}"));
     assert_int_equal(c.prompt_tokens, -1);
     assert_int_equal(c.completion_tokens, 3);
+    assert_int_equal(c.cached_tokens, 2);
     completion_free(&c);
 }
 

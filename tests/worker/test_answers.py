@@ -171,6 +171,26 @@ def test_requests_equal_contexts():
         yield name, check
 
 
+def test_tokens_are_counted():
+    """The numbers are in the metadata of the answer and in the sums of the project, also if there is no total."""
+    counted = [{"prompt_tokens": 90, "completion_tokens": 8, "prompt_tokens_details": {"cached_tokens": 64}},
+               {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}]
+
+    def model(request):
+        number = len(asked)
+        asked.append(request)
+        return Reply([chunk({"content": "a", **({} if number else {"tool_calls": [call(0, "c1")]})}), chunk({}, "stop"),
+                      {"choices": [], "usage": counted[min(number, 1)]}])
+
+    asked = []
+    project, task, _ = run(model)
+    assert [m["metadata"]["usage"] for m in project.messages(task) if "usage" in m["metadata"]] == [
+        {"prompt_tokens": 90, "completion_tokens": 8, "cached_tokens": 64}, counted[1]]
+    summed, = shared()[1].get(f"/projects/{project.name}/usage?by=model").json()["items"]
+    assert [summed[name] for name in ("model", "input_tokens", "cached_input_tokens", "output_tokens")] == [
+        "scripted", 100, 64, 9], summed
+
+
 # --- ids ---
 
 

@@ -114,23 +114,39 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
+static void set_count(json_t *usage, const char *name, int64_t count)
+{
+    if (count >= 0)
+        json_object_set_new(usage, name, json_integer((json_int_t)count));
+}
+
+/* Returns the numbers that the model's server has reported. */
+static json_t *usage_of(const completion *answer)
+{
+    json_t *usage = json_object();
+
+    set_count(usage, "prompt_tokens", answer->prompt_tokens);
+    set_count(usage, "completion_tokens", answer->completion_tokens);
+    set_count(usage, "total_tokens", answer->total_tokens);
+    set_count(usage, "cached_tokens", answer->cached_tokens);
+    if (answer->cost >= 0)
+        json_object_set_new(usage, "cost", json_real(answer->cost));
+    if (json_object_size(usage) > 0)
+        return usage;
+    json_decref(usage);
+    return NULL;
+}
+
 /* The request had the messages of the task's box at the version "box_version", after those of the
  * context box at its version. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
     const cardbox_turn *read = &t->input.turn;
-    json_t *usage = NULL, *metadata;
+    json_t *metadata = json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
+                                 "finish_reason", answer->finish_reason, "box_version",
+                                 (json_int_t)read->version, "usage", usage_of(answer));
 
-    if (answer->total_tokens >= 0)
-        usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
-                          "completion_tokens", (json_int_t)answer->completion_tokens,
-                          "total_tokens", (json_int_t)answer->total_tokens);
-    if (usage != NULL && answer->cost >= 0)
-        json_object_set_new(usage, "cost", json_real(answer->cost));
-    metadata =
-        json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name, "finish_reason",
-                  answer->finish_reason, "box_version", (json_int_t)read->version, "usage", usage);
     if (read->context_version > 0)
         json_object_set_new(metadata, "context_box_version",
                             json_integer((json_int_t)read->context_version));

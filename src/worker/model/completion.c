@@ -21,6 +21,7 @@ void completion_init(completion *c)
                       .prompt_tokens = -1,
                       .completion_tokens = -1,
                       .total_tokens = -1,
+                      .cached_tokens = -1,
                       .cost = -1};
     delta_init(&c->members);
 }
@@ -355,6 +356,9 @@ static bool add_chunk(completion *c, scan_value chunk, slice *piece)
     set_count(&c->prompt_tokens, usage, "prompt_tokens");
     set_count(&c->completion_tokens, usage, "completion_tokens");
     set_count(&c->total_tokens, usage, "total_tokens");
+    set_count(&c->cached_tokens, usage, "cached_tokens");
+    set_count(&c->cached_tokens, usage, "prompt_cache_hit_tokens");
+    set_count(&c->cached_tokens, member_of(usage, "prompt_tokens_details"), "cached_tokens");
     set_cost(&c->cost, member_of(usage, "cost"));
     return true;
 }

@@ -38,8 +38,9 @@ typedef struct completion {
     size_t call_count;
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not yet received */
     int64_t prompt_tokens, completion_tokens, total_tokens; /* -1: unknown */
-    double cost;   /* as the model's server reports it, in its currency; -1: unknown */
-    bool is_done;  /* [DONE] was received */
+    int64_t cached_tokens; /* prompt tokens that the server had in its cache; -1: unknown */
+    double cost;           /* as the model's server reports it, in its currency; -1: unknown */
+    bool is_done;          /* [DONE] was received */
     bool is_final; /* true: a retry would probably fail too, for example if a limit was exceeded */
     bool may_be_empty; /* set by the caller: an answer without text and calls is complete */
     char error[COMPLETION_ERROR_SIZE]; /* reason of the failure; "": no failure so far */
