@@ -436,9 +436,9 @@ def test_append_refuses_in_the_words_of_the_caller():
 
 def test_append_that_is_refused_makes_no_session():
     env = store()
-    two = '{"type":"user","content":"x"}\n{"type":"compaction","summary":"x"}'
+    two = '{"type":"user","content":"x"}\n{"type":"branch_summary","summary":"x"}'
     no_parent = '{"type":"user","content":"x","parentId":"nix"}'
-    for given, said in ((two, "append: line 2: an entry of type compaction is of the dialect pi, "
+    for given, said in ((two, "append: line 2: an entry of type branch_summary is of the dialect pi, "
                               "the session or the entries before it are of plain\n"),
                         (no_parent, "append: line 1 has the unknown parent nix")):
         done = cardbox("session", "append", "--create", "plain", "unborn", stdin=given, env=env, check=False)

@@ -125,7 +125,7 @@ def test_dialects():
     label, summary = {"type": "label", "targetId": "a", "label": "x"}, {"type": "branch_summary", "summary": "x"}
     append("of-plain", plain("a", None))
     said = append("of-plain", label, summary, status=409)
-    assert reason(said) == "entries[1]: an entry of type branch_summary is of the dialect pi, the session is of plain", said
+    assert reason(said) == "entries[1]: an entry of type branch_summary is of the dialect pi, the session is of another one", said
     make("untold")
     append("untold", plain("a", None))
     ask("PUT", url("untold"), {"dialect": "pi"}, 409)
