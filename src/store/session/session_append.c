@@ -11,6 +11,7 @@
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "base/errors.h"
+#include "model/session/api.h"
 #include "model/session/foreign.h"
 #include "model/session/plain_types.h"
 
@@ -279,6 +280,15 @@ static cardbox_status check_members(const session_batch *batch, const session_en
     return CARDBOX_INVALID;
 }
 
+static bool is_known_format(scan_value format)
+{
+    size_t i = 0;
+
+    while (i < API_FORMATS && !session_string_is(format, API_FORMAT_NAMES[i]))
+        i++;
+    return i < API_FORMATS;
+}
+
 /* Fails if an entry should have a format of an API but has none that is known. In the dialect pi,
  * `format` is a member like any other. */
 static cardbox_status check_format(const session_batch *batch, const session_entry *entry,
@@ -297,7 +307,7 @@ static cardbox_status check_format(const session_batch *batch, const session_ent
                    : error_set(err, CARDBOX_INVALID,
                                "in the dialect plain, an entry of type message needs a format: "
                                "openai, responses or anthropic");
-    if (entry->format < 0)
+    if (!is_known_format(format))
         return error_set(err, CARDBOX_INVALID,
                          "an entry of type %s has the unknown format %.*s: use openai, responses "
                          "or anthropic",
