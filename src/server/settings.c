@@ -105,7 +105,7 @@ static const opt_spec SPECS[] = {
            "days that deleted cards, boxes and ids of sessions are kept; default 30", 0,
            GC_RETENTION_MAX),
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
-           "largest request body; default 8M", 1024, 1L << 30),
+           "largest request body; default 16M", 1024, 1L << 30),
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
            "largest answer to a read; default 64M", 1024, 1L << 31),
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
@@ -144,7 +144,7 @@ static const settings DEFAULTS = {
     .gc_interval_s = 60,
     .gc_warn_s = 600,
     .retention_days = GC_RETENTION_DAYS,
-    .body_max = 8L << 20, /* an image of 5 MB as base64 has almost 7 MB */
+    .body_max = 16L << 20, /* an image of 5 MB as base64 has almost 7 MB */
     .response_max = 64L << 20,
     .memory_max = 512L << 20,
     .card_cache = 32L << 20,

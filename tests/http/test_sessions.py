@@ -520,8 +520,9 @@ def test_an_image_of_5_mb():
     append("image", {"type": "user", "content": [{"type": "text", "text": "What is this?"}, image]})
     content = get(url("image", "context") + "?format=anthropic")["messages"][0]["content"]
     assert content[1]["source"]["data"] == data
-    fault = append("image", {"type": "user", "content": [image, image]}, status=413)["detail"]
-    assert fault["error_message"] == "the body is over the limit of 8388608 bytes (--body-max)", fault
+    append("image", {"type": "user", "content": [image, image]})
+    fault = append("image", {"type": "user", "content": [image, image, image]}, status=413)["detail"]
+    assert fault["error_message"] == "the body is over the limit of 16777216 bytes (--body-max)", fault
     assert "one large object needs a larger --body-max" in fault["hint"], fault
 
 
