@@ -24,6 +24,14 @@ typedef enum cardbox_format {
     CARDBOX_FORMAT_RESPONSES = 4 /**< items of the Responses API; system text is separate */
 } cardbox_format;
 
+/** The thinking of a model that a context has, in the format of the messages that have it. Messages
+ * with only thinking are left out then. */
+typedef enum cardbox_thinking {
+    CARDBOX_THINKING_ALL = 0,
+    CARDBOX_THINKING_TURN = 1, /**< only that after the last message of a user */
+    CARDBOX_THINKING_NONE = 2
+} cardbox_thinking;
+
 /** The messages for a model. Opaque; free with cardbox_context_free. */
 typedef struct cardbox_context cardbox_context;
 
@@ -50,11 +58,15 @@ typedef struct cardbox_context_options {
                                cardbox_build_box_context */
     bool closes_calls;    /**< for the context of a box: true: calls of the last answer that have no
                                result get the result "No result provided", as earlier ones do */
+    cardbox_thinking thinking; /**< default CARDBOX_THINKING_ALL */
+    bool known_members;        /**< true: messages have only the members, blocks and types that the
+                                    documentation of their API lists; the report lists what is left out */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0, NULL, false  \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false, NULL, 0, 0, 0, NULL, false, \
+            CARDBOX_THINKING_ALL, false                                                            \
     }
 
 /**
@@ -221,6 +233,8 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  * Returns the report of a context: a JSON object. All reports have:
  *   - format, messages_before, messages_after
  *   - omitted_messages: the number of messages that limit or token_budget omitted
+ *   - left_out: a list of {entry, what}: what the format has no counterpart for, or the options
+ *     exclude
  *   - token_estimate: {"method":"bytes/4", "tokens":N}, the bytes of the messages and of the
  *     separate system text as JSON, divided by four and rounded up
  *   - repairs, also of omitted messages. A repair has the members repair (its kind), entry (the id
@@ -228,9 +242,10 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  *     member message is the index of the message that was repaired or added. If something was left
  *     out, it is the index of the message that follows
  *
- * The report for a session also has entry_id, provider, model and thinking_level, and in
- * CARDBOX_FORMAT_MESSAGES metadata: an object with sessionId, provider, model and startTime
- * (milliseconds since 1970).
+ * The report for a session also has entry_id, provider, model and thinking_level. If the path
+ * begins at an entry whose parent is missing, path_begins_at_break is the id of this parent. In
+ * CARDBOX_FORMAT_MESSAGES, the report has metadata: an object with sessionId, provider, model and
+ * startTime (milliseconds since 1970).
  *
  * The report for a box also has box_id, version, length, cards (the number of ids in the requested
  * part) and missing_card_ids. For several boxes it also has `then`: a list of the further boxes

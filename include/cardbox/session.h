@@ -446,7 +446,9 @@ typedef struct cardbox_session_add_options {
                              with this key are made once; or NULL */
     int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
                                  version. With a version, no session is created */
-    const char *parent_id; /**< id of the entry after which the messages follow; NULL: the head */
+    const char *parent_id; /**< id of the entry after which the messages follow; NULL: the head. If
+                                all messages are results, they follow the last stored result of the
+                                same answer instead, so that they do not start a branch */
     const char *model;     /**< the model of the last message of the assistant, UTF-8; or NULL */
     const char *usage;     /**< JSON object: the usage that the API returned with the last message
                                 of the assistant; or NULL */
@@ -469,7 +471,9 @@ typedef struct cardbox_session_add_options {
  * another program appended meanwhile.
  *
  * @param answer      receives JSON, to be freed with cardbox_free: {"ids", "version", "leaf",
- * "next", "open_calls"}. `ids` has the id of each message. `open_calls` has the calls of the last
+ * "next", "open_calls"}, and "parent_moved" (true) if results do not follow options->parent_id. If
+ * the call with options->key is repeated, all but the ids is of now. `ids` has the id of each
+ * message. `open_calls` has the calls of the last
  * answer that have no result, each with id, name, arguments and entry. If there are such calls,
  * `next` is "tools". Otherwise, `next` is "user" if the last message is an answer, and "model" if
  * it is the user's or a result. After a failure NULL is stored. `answer` may be NULL

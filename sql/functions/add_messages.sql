@@ -2,10 +2,14 @@
 -- to. If a setting differs from that on the path to the messages, an entry of the type settings is stored before them.
 -- The parameters down to `times`, and the outcomes, are those of append_entries(). They concern the messages alone. Each
 -- message continues the one before. The JSON of the first has no parentId: refs[1] is -1, or 0 if parents[1] is given.
---   settings_id  Id of the entry with the settings.
+-- If all messages are results, they follow results_end() of parents[1].
+--   settings_id  Id of the entry with the settings; NULL: no settings are given.
 --   format, system, tools, parameters  See changed_settings().
 --   creates      Whether the session is created, in the dialect plain, if it does not exist and no version is expected.
 --   restores     See append_or_create().
+--
+-- Outcome moved of the first message: the message was appended, now or by an earlier call with the key, but not after the
+-- entry parents[1].
 CREATE OR REPLACE FUNCTION cardbox.add_messages(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
@@ -22,13 +26,18 @@ BEGIN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
     PERFORM cardbox.check_lines(ids, duplicate_of, parents, refs, types, roles, sets, targets, labels, contents, true);
-    IF (cardinality(ids) > 0 AND refs[1] IN (-1, 0) AND octet_length(settings_id) BETWEEN 1 AND 512
-        AND format IN ('openai', 'responses', 'anthropic')) IS NOT TRUE THEN
+    IF (cardinality(ids) > 0 AND refs[1] IN (-1, 0) AND format IN ('openai', 'responses', 'anthropic')
+        AND CASE WHEN settings_id IS NULL THEN num_nonnulls(system, tools, parameters) = 0
+                 ELSE octet_length(settings_id) BETWEEN 1 AND 512 END) IS NOT TRUE THEN
         RAISE EXCEPTION 'the settings are not valid' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO outcome, version, outcomes, lines FROM cardbox.append_with_settings(
         tenant, session, given_dialect, expected, key, ids, duplicate_of, parents, refs, types, roles, sets, targets,
         labels, contents, times, settings_id, format, system, tools, parameters);
+    IF refs[1] = 0 AND outcome IN ('done', 'replayed')
+       AND cardbox.parent_of_messages(tenant, session, lines[1], settings_id) <> parents[1] THEN
+        outcomes[1] := 'moved';
+    END IF;
     IF outcome <> 'not_found' OR expected IS NOT NULL OR creates IS NOT TRUE THEN
         RETURN;
     END IF;

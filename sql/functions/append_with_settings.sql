@@ -1,6 +1,6 @@
 -- append_with_settings: appends messages to a session that exists, and before them an entry with their settings, if these
--- have changed. Locks the session's row. Part of add_messages(), whose parameters it has. The digest of an idempotency
--- key covers what is given, and not whether the settings have changed, so that a request can be repeated.
+-- have changed. Locks the session's row. Part of add_messages(), whose parameters it has. The digest of an
+-- idempotency key covers what is given, and not whether the settings have changed, so that a request can be repeated.
 CREATE OR REPLACE FUNCTION cardbox.append_with_settings(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[], duplicate_of integer[],
     parents text[], refs integer[], types text[], roles text[], sets text[], targets text[], labels json[],
@@ -10,7 +10,8 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     s       cardbox.sessions;
-    request CONSTANT json[] := contents || json_build_array(format, system, tools, parameters);
+    parent  CONSTANT text := CASE WHEN refs[1] = 0 THEN parents[1] END; -- the given one; NULL: the head
+    request CONSTANT json[] := contents || json_build_array(format, system, tools, parameters, parent);
     entry   json;
 BEGIN
     SELECT * INTO s FROM cardbox.sessions x
@@ -24,10 +25,15 @@ BEGIN
     IF outcome IS NOT NULL THEN
         RETURN;
     END IF;
-    entry := cardbox.changed_settings(cardbox.last_settings(tenant, session,
-        CASE WHEN refs[1] = -1 THEN s.head_line
-             ELSE (SELECT e.line FROM cardbox.find_entry(tenant, session, parents[1]) AS e) END),
-        settings_id, format, system, tools, parameters);
+    IF parent IS NOT NULL AND 'tool' = ALL (roles) THEN
+        parents[1] := cardbox.results_end(tenant, session, parent);
+    END IF;
+    IF settings_id IS NOT NULL THEN
+        entry := cardbox.changed_settings(cardbox.last_settings(tenant, session,
+            CASE WHEN parent IS NULL THEN s.head_line
+                 ELSE (SELECT e.line FROM cardbox.find_entry(tenant, session, parents[1]) AS e) END),
+            settings_id, format, system, tools, parameters);
+    END IF;
     IF entry IS NOT NULL THEN
         contents[1] := cardbox.with_parent(settings_id, contents[1]);
         contents := array_prepend(CASE WHEN refs[1] = -1 THEN entry ELSE cardbox.with_parent(parents[1], entry) END,

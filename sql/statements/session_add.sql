@@ -1,8 +1,8 @@
--- Appends messages to a session with the settings of their request: see the function add_messages. Row 0 has the outcome
--- of the whole call. The other rows have the outcomes of the messages, in their order.
+-- Appends messages to a session, after a given entry or with the settings of their request: see the function
+-- add_messages. Row 0 has the outcome of the whole call. The other rows have the outcomes of the messages, in their order.
 -- $1 to $17   see session_append.sql
--- $18 text    id of the entry with the settings
--- $19 text    format of the settings
+-- $18 text    id of the entry with the settings; NULL: no settings are given
+-- $19 text    format of the messages
 -- $20 json    system text; NULL: not given
 -- $21 json    tools; NULL: not given
 -- $22 json    parameters; NULL: not given

@@ -6,13 +6,16 @@
 -- $3 text  entry; '': the head
 -- $4 int8  maximum total size of the contents in bytes; if the size is greater, the contents of all entries are NULL
 -- $5 int8  entries that the context has at least; NULL: all. See context_start()
--- $6 int8  bytes of the entries that the context has at least; NULL: all.
+-- $6 int8  bytes of the entries that the context has at least; NULL: all
+--
 -- The column unread of the row with line -1 is the number of entries that the context would also have without $5 and $6.
+-- The column target of this row is the missing parent of the path's root; NULL: the root has none. Its column version is
+-- the version of the session.
 -- In a session of Claude Code, an answer has a line for each call, and the parent of a result is the line with its call.
 -- So other lines of an answer and their results may be beside the path. The column of_depth of such a row is the depth
 -- of the last line of the path above it. Lines without a role, such as those of hooks, may be between them.
 WITH RECURSIVE leaf AS (
-    SELECT s.header, s.dialect, e.line, e.entry_id, e.depth
+    SELECT s.header, s.dialect, s.version, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
       LEFT JOIN LATERAL (
             SELECT s.head_line AS line, s.head_entry_id AS entry_id, s.head_depth AS depth
@@ -44,13 +47,20 @@ WITH RECURSIVE leaf AS (
     SELECT (SELECT coalesce(sum(p.size), 0) FROM path p WHERE p.in_context)
            + (SELECT coalesce(sum(b.size), 0) FROM beside b WHERE b.role IS NOT NULL) AS size
 )
-SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type, NULL::text AS target, g.header AS content,
-       (SELECT max(p.unread)::int8 FROM path p) AS unread, NULL::integer AS of_depth
+SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type,
+       (SELECT nullif(x.missing_parent_id, '') FROM cardbox.session_lines x -- few entries are roots
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.parent_line IS NULL AND x.line = x.branch
+           AND x.missing_parent_id IS NOT NULL
+           AND EXISTS (SELECT FROM cardbox.session_path($1::text, $2::text, g.line) AS p WHERE p.branch = x.branch))
+       AS target,
+       g.header AS content, (SELECT max(p.unread)::int8 FROM path p) AS unread, NULL::integer AS of_depth, g.version
   FROM leaf g
 UNION ALL
 SELECT e.line, e.entry_id, e.depth, e.type, e.target,
-       CASE WHEN (e.in_context OR e.depth = 0) AND $4::int8 >= t.size THEN e.content END, NULL::int8, NULL::integer
+       CASE WHEN (e.in_context OR e.depth = 0) AND $4::int8 >= t.size THEN e.content END, NULL::int8, NULL::integer,
+       NULL::int8
   FROM path e CROSS JOIN total t
 UNION ALL
-SELECT b.line, b.entry_id, b.of_depth, b.type, NULL::text, CASE WHEN $4::int8 >= t.size THEN b.content END, NULL::int8, b.of_depth
+SELECT b.line, b.entry_id, b.of_depth, b.type, NULL::text, CASE WHEN $4::int8 >= t.size THEN b.content END, NULL::int8,
+       b.of_depth, NULL::int8
   FROM beside b CROSS JOIN total t WHERE b.role IS NOT NULL

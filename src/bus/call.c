@@ -184,11 +184,18 @@ slice input_ids(input_reader *in, const char *name, bool uuids)
 
 context_request input_context(input_reader *in)
 {
-    context_request request = {.format = CARDBOX_FORMAT_OPENAI,
-                               .repair = !scan_string_is(input_json(in, "repair"), SLICE("off")),
-                               .limit = input_integer(in, "limit", 0),
-                               .token_budget = input_integer(in, "token_budget", 0)};
-    slice format = input_text(in, "format");
+    context_request request = {
+        .format = CARDBOX_FORMAT_OPENAI,
+        .repair = !scan_string_is(input_json(in, "repair"), SLICE("off")),
+        .limit = input_integer(in, "limit", 0),
+        .token_budget = input_integer(in, "token_budget", 0),
+        .known_members = scan_string_is(input_json(in, "members"), SLICE("known")),
+    };
+    slice format = input_text(in, "format"), thinking = input_json(in, "thinking");
+    for (int i = 0; CONTEXT_THINKING_NAMES[i] != NULL; i++) {
+        if (scan_string_is(thinking, slice_of(CONTEXT_THINKING_NAMES[i])))
+            request.thinking = (cardbox_thinking)i;
+    }
     if (format.ptr != NULL)
         context_format_of(&request.format, format);
     return request;

@@ -45,7 +45,7 @@ int64_t input_limit(const input_reader *in);
 /* Returns the JSON text of an array of card ids or UUIDs; [] if the member is absent. */
 slice input_ids(input_reader *in, const char *name, bool uuids);
 
-/* Reads the members `format`, `repair`, `limit` and `token_budget`. */
+/* Reads the members `format`, `repair`, `limit`, `token_budget`, `thinking` and `members`. */
 context_request input_context(input_reader *in);
 
 /* These functions read the member `cursor`: input_cursor with a function of list.h, and

@@ -25,9 +25,9 @@ static void read_members(session_add *add, input_reader *in)
     add->messages.list = input_value(in, "messages");
     add->messages.model = input_json(in, "model");
     add->messages.usage = input_json(in, "usage");
-    add->messages.system = input_json(in, "system");
-    add->messages.tools = input_json(in, "tools");
-    add->messages.parameters = input_json(in, "parameters");
+    add->messages.system = scan_find(in->object, "system").text; /* null clears a setting */
+    add->messages.tools = scan_find(in->object, "tools").text;
+    add->messages.parameters = scan_find(in->object, "parameters").text;
     add->messages.parent = input_id(in, "parent_id", SESSION_ID_MAX);
     add->batch.expected_version = input_integer(in, "expected_version", 0);
     add->batch.key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);

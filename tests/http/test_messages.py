@@ -3,17 +3,14 @@
 
 import json
 import os
-import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
+from api_session import FORMATS, add, add_raw, append, call, context, raw_context, refusal, stored, user
 from cardbox_test import ask, server
 from cardbox_test import session_url as url
-
-FORMATS = ("openai", "responses", "anthropic")
-PNG = "iVBORw0KGgo="
 
 # Messages with members, blocks and types that CardBox does not know, and with bytes that a JSON library would change.
 RAW = {
@@ -44,49 +41,6 @@ RAW = {
         '{"role":"assistant","content":[{"type":"block_of_next_year","x":{}},{"type":"text","text":"done"}]}',
     ],
 }
-
-
-def add(session, form, messages, status=200, headers=None, **more):
-    return ask("POST", url(session, "messages"), {"format": form, "messages": messages, **more}, status, **(headers or {})).json()
-
-
-def add_raw(session, form, messages):
-    """`messages`: the text of a JSON array or object."""
-    answer = server().request("POST", url(session, "messages"), f'{{"format":"{form}","messages":{messages}}}'.encode(),
-                              {"Content-Type": "application/json"})
-    assert answer.status == 200, answer
-    return answer.json()
-
-
-def raw_context(session, query=""):
-    """The bytes of the messages, and the whole answer."""
-    body = ask("GET", url(session, "context") + "?" + query).body
-    return re.search(rb'"messages":(\[.*\]),"digests":', body, re.DOTALL).group(1).decode(), json.loads(body)
-
-
-def context(session, query="", status=200):
-    return ask("GET", url(session, "context") + "?" + query, None, status).json()
-
-
-def append(session, *entries, status=200, dialect="plain"):
-    return ask("POST", url(session, "entries"), {"entries": list(entries), "create": {"dialect": dialect}}, status).json()
-
-
-def stored(session):
-    return [json.loads(line) for line in ask("GET", url(session, "export")).body.splitlines()]
-
-
-def user(text="q"):
-    return {"role": "user", "content": text}
-
-
-def call(name, arguments="{}"):
-    return {"id": name, "type": "function", "function": {"name": "f", "arguments": arguments}}
-
-
-def refusal(detail):
-    """The places and the messages of a 422."""
-    return [(fault["loc"], fault["msg"]) for fault in detail["detail"]["faults"]]
 
 
 # --- what goes in comes out ---
@@ -187,7 +141,8 @@ def test_open_calls_of_each_format():
 
 
 def test_keys():
-    """A repeated request stores nothing twice, also after others. The same key with other messages is a conflict."""
+    """A repeated request stores nothing twice, also after others: its answer has the first ids, and where the loop stands now.
+    The same key with other messages is a conflict."""
     messages, key = [user("a"), user("b")], {"Idempotency_Key": "turn 1"}
 
     def send(status=200, messages=messages, key=key):
@@ -199,7 +154,7 @@ def test_keys():
     assert again.json() == first.json() and again.header("Idempotent-Replayed") == "true", again
     add("keyed", "openai", user("c"))
     late = send().json()
-    assert (late["ids"], late["version"]) == (first.json()["ids"], 2) and len(stored("keyed")) == 3, late
+    assert late == {**first.json(), "version": 3, "leaf": stored("keyed")[-1]["id"]} and len(stored("keyed")) == 3, late
     detail = send(409, [user("a"), user("other")]).json()["detail"]
     assert detail["error_code"] == "conflict" and detail["current_version"] == 3, detail
     other = send(key={"Idempotency_Key": "turn 2"})
@@ -247,7 +202,7 @@ def test_pi():
     append("of-pi", {"type": "message", "id": "m", "message": {"role": "user", "content": "hi"}}, dialect="pi")
     for more in ({}, {"create": False}, {"expected_version": 2}):
         detail = add("of-pi", "openai", user(), 409, **more)["detail"]
-        assert "POST .../entries" in detail["error_message"] and "dialect pi" in detail["error_message"], detail
+        assert "POST .../entries" in detail["error_message"] and "dialect plain" in detail["error_message"], detail
         assert detail["current_version"] == 2, detail
     assert len(stored("of-pi")) == 2
 
@@ -368,6 +323,18 @@ def test_nothing_is_refused_for_what_it_means():
     assert json.loads(raw_context("any", "format=openai&repair=off")[0])[0] == {"role": "robot", "content": 1}
 
 
+def test_empty_outputs():
+    """A tool may return nothing: an empty list, an empty text, or null."""
+    for i, output in enumerate(([], "", None, [{"type": "input_text", "text": ""}])):
+        messages = [user(), {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+                    {"type": "function_call_output", "call_id": "c", "output": output}]
+        made = add(f"empty-{i}", "responses", messages)
+        assert (made["next"], made["open_calls"]) == ("model", []), made
+        assert context(f"empty-{i}", "format=responses")["messages"] == messages
+        assert context(f"empty-{i}")["messages"][2] == {"role": "tool", "tool_call_id": "c", "content": "(no output)"}
+        llm_rules.anthropic(context(f"empty-{i}", "format=anthropic")["messages"])
+
+
 def test_entries_with_a_format():
     """POST .../entries takes such entries too, and says so if their format is not one that is known."""
     entry = {"id": "m", "type": "message", "format": "openai", "message": user(), "answer": {"id": "r"}, "metadata": {"a": 1}}
@@ -388,241 +355,6 @@ def test_entries_with_a_format():
     append("as-entry", {"id": "s", "type": "settings", "format": "openai", "tools": [], "system": "x", "parameters": {}})
     assert context("as-entry")["leaf"] == "s"
     assert context("as-entry")["messages"] == [{"role": "system", "content": "x"}, user()]
-
-
-# --- real users' trouble ---
-
-
-def pi(role, **members):
-    return {"type": "message", "message": {"role": role, **members}}
-
-
-def thinking_of_pi(name, content, **members):
-    append(name, pi("user", content="q"), pi("assistant", content=[*content, {
-        "type": "toolCall", "id": "t1", "name": "f", "arguments": {}}], **members),
-        pi("toolResult", toolCallId="t1", content=[{"type": "text", "text": "r"}]), dialect="pi")
-    return {form: context(name, "format=" + form) for form in FORMATS}
-
-
-def test_signed_thinking():
-    """F02, F03: whole, also with an empty text; sent if Anthropic is named, or nothing."""
-    named = [{"api": "anthropic-messages"}, {"provider": "anthropic"}, {"model": "claude-x"}, {"api": "bedrock-converse-stream"},
-             {"api": "anthropic-vertex"}, {}]
-    for i, members in enumerate(named):
-        for text in ("", "hm"):
-            block = {"type": "thinking", "thinking": text, "thinkingSignature": "SIG"}
-            made = thinking_of_pi(f"signed-{i}-{text}", [block], **members)["anthropic"]
-            assert made["messages"][1]["content"] == [
-                {"type": "thinking", "thinking": text, "signature": "SIG"},
-                {"type": "tool_use", "id": "t1", "name": "f", "input": {}}], (members, made)
-    other = thinking_of_pi("signed-other", [{"type": "thinking", "thinking": "hm", "thinkingSignature": "SIG"}], api="google")
-    for form in FORMATS:
-        assert [one["what"] for one in other[form]["report"]["left_out"]] == ["thinking"], other[form]
-        assert "SIG" not in json.dumps(other[form]["messages"])
-
-
-def test_reasoning_content():
-    """F05: thinking that was a member of a message of chat completions is this member again."""
-    for member in ("reasoning_content", "reasoning", "reasoning_text"):
-        blocks = [{"type": "thinking", "thinking": text, "thinkingSignature": member} for text in ("R1\n\u00e9", "R2")]
-        made = thinking_of_pi("reason-" + member, blocks, api="openai-completions")
-        message = made["openai"]["messages"][1]
-        assert message[member] == "R1\n\u00e9\nR2" and list(message) == ["role", "content", member, "tool_calls"], message
-        assert made["openai"]["report"]["left_out"] == []
-        for form in ("anthropic", "responses"):
-            assert "R1" not in json.dumps(made[form]["messages"])
-            assert [one["what"] for one in made[form]["report"]["left_out"]] == ["thinking"] * 2, made[form]
-    empty = [{"type": "thinking", "thinking": "", "thinkingSignature": "reasoning_content"}]
-    assert thinking_of_pi("reason-empty", empty, api="openai-completions")["openai"]["messages"][1]["reasoning_content"] == ""
-    for name, api, signature in (("api", "openai-responses", "reasoning_content"), ("name", "openai-completions", "content")):
-        blocks = [{"type": "thinking", "thinking": "R1", "thinkingSignature": signature}]
-        made = thinking_of_pi("reason-not-" + name, blocks, api=api)["openai"]
-        assert set(made["messages"][1]) == {"role", "content", "tool_calls"}, made
-        assert [one["what"] for one in made["report"]["left_out"]] == ["thinking"]
-    # A message that has nothing else is left out, and the report says so.
-    append("reason-alone", pi("user", content="q"), pi("assistant", api="openai-completions", content=[
-        {"type": "thinking", "thinking": "R", "thinkingSignature": "reasoning"}]), dialect="pi")
-    report = context("reason-alone")["report"]
-    assert [one["what"] for one in report["left_out"]] == ["thinking"] and report["repairs"][0]["repair"] == "empty_message"
-
-
-def test_broken_arguments():
-    """F06b: valid JSON goes out, and a repair says so; also in the same format."""
-    for i, (arguments, sent) in enumerate((('{"a": ', {"arguments": '{"a": '}), ("[1]", {"arguments": "[1]"}), ("", {}), (" ", {}),
-                                           ("null", {"arguments": "null"}), ('{"a":1}x', {"arguments": '{"a":1}x'}))):
-        append(f"broken-{i}", {"type": "user", "content": "q"}, {"type": "assistant", "toolCalls": [
-            {"id": "c", "name": "f", "params": arguments}]}, {"type": "tool_result", "toolCallId": "c", "output": "r"})
-        add(f"broken-own-{i}", "openai", [user(), {"role": "assistant", "content": None, "tool_calls": [call("c", arguments)]},
-                                          {"role": "tool", "tool_call_id": "c", "content": "r"}])
-        for name in (f"broken-{i}", f"broken-own-{i}"):
-            made = context(name)
-            assert json.loads(made["messages"][1]["tool_calls"][0]["function"]["arguments"]) == sent, (arguments, made)
-            items = context(name, "format=responses")
-            assert json.loads(items["messages"][1]["arguments"]) == sent
-            assert context(name, "format=anthropic")["messages"][1]["content"][0]["input"] == sent
-            wanted = [] if (arguments == "" and name == f"broken-{i}") else ["arguments"]
-            assert [one["repair"] for one in made["report"]["repairs"]] in (wanted, ["arguments"]), (arguments, made["report"])
-
-
-def test_ids_of_calls():
-    """F07: ids of other servers are kept; where an API refuses them, others derive from them, and results match both."""
-    for i, one in enumerate(("functions.clock:0", "x" * 46, "a b")):
-        append(f"ids-{i}", {"type": "user", "content": "q"}, {"type": "assistant", "toolCalls": [{"id": one, "name": "f", "params": {}}]})
-        made = context(f"ids-{i}")
-        assert made["messages"][1]["tool_calls"][0]["id"] == made["messages"][2]["tool_call_id"] == made["open_calls"][0]["id"] == one
-        other = context(f"ids-{i}", "format=anthropic")
-        shown = other["open_calls"][0]["id"]
-        assert re.fullmatch("[A-Za-z0-9_-]{1,64}", shown) and other["messages"][1]["content"][0]["id"] == shown
-        assert (shown == one) == (one == "x" * 46)
-        add(f"ids-{i}", "anthropic", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": shown, "content": "r"}]})
-        made = context(f"ids-{i}")
-        assert made["open_calls"] == [] and made["messages"][2] == {"role": "tool", "tool_call_id": one, "content": "r"}, made
-        assert made["report"]["repairs"] == []
-
-
-def blocks_of(output, **members):
-    """What each format makes of the output of a tool."""
-    name = f"output-{blocks_of.count}"
-    blocks_of.count += 1
-    append(name, {"type": "user", "content": "q"}, {"type": "assistant", "toolCalls": [{"id": "c", "name": "f", "params": {}}]},
-           {"id": "r", "type": "tool_result", "toolCallId": "c", "output": output, **members})
-    made = {form: context(name, "format=" + form) for form in FORMATS}
-    return made["anthropic"]["messages"][2]["content"][0], made
-
-
-blocks_of.count = 0
-
-
-def test_outputs_of_mcp():
-    """F09: blocks are blocks, not a text of JSON. Other arrays and objects stay text."""
-    text, image = {"type": "text", "text": "shot"}, {"type": "image", "data": PNG, "mimeType": "image/png"}
-    sent = [text, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}]
-    for output in ([text, image], {"content": [text, image]}, {"content": [text, image], "isError": False}):
-        block, made = blocks_of(output)
-        assert block["content"] == sent and "is_error" not in block, block
-        openai = made["openai"]["messages"]
-        assert openai[2]["content"] == "shot" and openai[3]["content"][1]["image_url"]["url"] == "data:image/png;base64," + PNG, openai
-        assert made["responses"]["messages"][2]["output"] == [
-            {"type": "input_text", "text": "shot"}, {"type": "input_image", "image_url": "data:image/png;base64," + PNG}]
-        assert all(one["report"]["left_out"] == [] for one in made.values()), made
-    block, made = blocks_of({"content": [text], "isError": True, "structuredContent": {"a": 1}})
-    assert block["is_error"] is True and block["content"] == [text], block
-    assert all(one["report"]["left_out"] == [{"entry": "r", "what": "structuredContent"}] for one in made.values()), made
-    block, made = blocks_of({"content": [text, image], "isError": True})
-    llm_rules.anthropic(made["anthropic"]["messages"])
-    assert PNG in json.dumps(made["openai"]["messages"]) and PNG in json.dumps(made["responses"]["messages"])
-    assert [one["repair"] for one in made["anthropic"]["report"]["repairs"]] == ["dropped_block"]
-    block, made = blocks_of([{"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}},
-                             {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "image/png", "blob": PNG}},
-                             {"type": "resource_link", "uri": "file:///c", "name": "c"}])
-    assert block["content"][0] == {"type": "text", "text": "inside"} and block["content"][1] == sent[1], block
-    assert json.loads(block["content"][2]["text"])["uri"] == "file:///c"
-    block, made = blocks_of([text, {"type": "audio", "data": PNG, "mimeType": "audio/wav"}])
-    assert block["content"] == [text] and made["openai"]["report"]["repairs"] == [{"repair": "dropped_block", "entry": "r", "message": 2}]
-    for output in ([], [1], ["a"], [text, 1], [{"type": "text"}], [{"text": "a"}], {"content": []}, {"content": "a"}, {"content": [1]},
-                   [{"type": "row", "text": "a"}]):
-        block, made = blocks_of(output)
-        assert block["content"] == [{"type": "text", "text": json.dumps(output)}], (output, block)
-
-
-def test_results_of_cards():
-    """F09: the same of ToolResultContent, and of cards of the type tool.result."""
-    text, image = {"type": "text", "text": "shot"}, {"type": "image", "data": PNG, "mimeType": "image/png"}
-    own = {"__type__": "ToolResultContent", "status": "success", "result": [text, image], "after_execution": "terminate"}
-    for i, content in enumerate((own, {**own, "result": {"content": [text, image]}}, {"status": "success", "result": [text, image]})):
-        call_id = f"call-of-{i}"
-        cards = [{"card_id": f"ask-{i}", "content": "q", "metadata": {"type": "user"}},
-                 {"card_id": f"call-{i}", "content": {"tool_name": "f", "arguments": {}}, "metadata": {"type": "tool.call"},
-                  "tool_call_id": call_id},
-                 {"card_id": f"result-{i}", "content": content, "metadata": {"type": "tool.result"}, "tool_call_id": call_id}]
-        ask("POST", "/projects/p/cards", {"cards": cards})
-        box = ask("POST", "/projects/p/boxes", {"card_ids": [one["card_id"] for one in cards]}).json()["box_id"]
-        made = ask("GET", f"/projects/p/boxes/{box}/context?format=anthropic").json()
-        assert made["messages"][-1]["content"][0]["content"] == [
-            text, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}], made
-        assert (made["next"], made["open_calls"]) == ("model", [])
-
-
-def test_notes_on_old_leaves():
-    """F10: what no model sees does not move the head to another branch."""
-    for name, note in (("metadata", {"type": "metadata"}), ("label", {"type": "label", "targetId": "a1", "label": "x"}),
-                       ("settings", {"type": "settings", "tools": []}), ("session_info", {"type": "session_info", "name": "n"})):
-        append("note-" + name, {"id": "u1", "type": "user", "content": "q"}, {"id": "a1", "type": "assistant", "content": "a"},
-               {"id": "u2", "type": "user", "content": "r"}, {"id": "a2", "type": "assistant", "content": "b"})
-        append("note-" + name, {"id": "exit", "parentId": "a1", **note})
-        made = context("note-" + name)
-        assert made["leaf"] == "a2" and len(made["messages"]) == 4, (name, made)
-
-
-def test_images_in_budgets():
-    """F11, F04: an image counts as 1,600 tokens, and only what fits is read."""
-    image = {"type": "image", "data": "A" * (1 << 20), "mimeType": "image/png"}
-    append("shots", {"type": "user", "content": [{"type": "text", "text": "q"}, image]})
-    made = context("shots", "token_budget=200000")
-    assert 1600 < made["report"]["token_estimate"]["tokens"] < 1700 and len(made["messages"]) == 1
-    assert context("shots", "token_budget=1500", 422)
-    for i in range(11):
-        entries = [{"id": f"u{i}", "type": "user", "content": [{**image, "data": "A" * (3200 << 10)}]},
-                   {"id": f"a{i}", "type": "assistant", "content": "seen"}]
-        append("album", *entries)
-    append("album", {"id": "now", "type": "user", "content": "and now?"})
-    assert context("album", "", 413)["detail"]["error_code"] == "too_large"
-    made = context("album", "limit=2")
-    assert [one["content"] for one in made["messages"]] == ["seen", "and now?"]
-    assert made["path_length"] == 23 and made["report"]["omitted_messages"] == 21, made["report"]
-    made = context("album", "token_budget=5000")
-    assert 3200 < made["report"]["token_estimate"]["tokens"] <= 5000 and made["messages"][-1]["content"] == "and now?"
-
-
-def test_what_appends_refuse():
-    """F14, F21, F25, F28."""
-    said = refusal(append("refused", {"role": "developer", "content": "Be brief."}, status=422))[0][1]
-    assert "POST .../messages" in said, said
-    for kind in ("developer", "function", "model"):
-        assert "POST .../messages" in refusal(append("refused", {"type": kind, "content": "x"}, status=422))[0][1]
-    said = refusal(append("refused", {"type": "user", "name": "alice", "content": "hi"}, status=422))[0][1]
-    assert 'unknown member "name"' in said, said
-    said = refusal(append("refused", {"id": "g", "type": "user", "content": "a"}, {"id": "g", "type": "assistant", "content": "b"},
-                          status=422))[0][1]
-    assert "entries[0] and entries[1] have the id \"g\"" in said, said
-    block, made = blocks_of(None)
-    assert block["content"] == [{"type": "text", "text": "(no output)"}], made
-
-
-def test_speakers():
-    """F25: the name of who speaks reaches the model in each format."""
-    add("names", "openai", {**user("hi"), "name": "alice"})
-    assert context("names")["messages"][0]["name"] == "alice"
-    assert context("names", "format=responses")["messages"][0]["content"] == "alice:\nhi"
-    assert "alice" in json.dumps(context("names", "format=anthropic")["messages"])
-
-
-def test_large_integers():
-    """F15: arguments are text, and numbers of other formats keep their digits."""
-    add_raw("digits", "openai", '[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":'
-            '"function","function":{"name":"f","arguments":"{\\"id\\":2512292042121000001}"}}]}]')
-    append("digits-plain", {"type": "user", "content": "q"}, {"type": "assistant", "toolCalls": [
-        {"id": "c", "name": "f", "params": '{"id":2512292042121000001}'}]})
-    for name in ("digits", "digits-plain"):
-        for form in FORMATS:
-            body = ask("GET", url(name, "context") + "?format=" + form).body
-            assert body.count(b"2512292042121000001") == 2, (name, form, body)
-
-
-def test_one_result():
-    """A call has one result: the last successful one, else the last. Results of several appends join their answer."""
-    answer = {"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}} for one in ("a", "b")]}
-
-    def result(call_id, text, **members):
-        return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": text, **members}]}
-
-    add("results", "anthropic", [user(), answer, result("b", "1", is_error=True), result("a", "2"), result("b", "3"),
-                                 result("b", "4", is_error=True)])
-    made = context("results", "format=anthropic")
-    assert [one["role"] for one in made["messages"]] == ["user", "assistant", "user"]
-    assert [(one["tool_use_id"], one["content"]) for one in made["messages"][2]["content"]] == [("a", "2"), ("b", "3")], made
-    assert {"merged", "second_result"} <= {one["repair"] for one in made["report"]["repairs"]}
-    assert [one["content"] for one in context("results")["messages"][2:]] == ["2", "3"]
 
 
 def test_the_ability():

@@ -58,7 +58,7 @@ def pi(identifier, role, content, **more):
 # --- unknown members ---
 
 MEMBERS = {
-    "user": "content", "system": "content", "assistant": "content, thinking, toolCalls", "tool": "toolCallId, name, params",
+    "user": "content, name", "system": "content, name", "assistant": "content, name, thinking, toolCalls", "tool": "toolCallId, name, params",
     "tool_result": "toolCallId, output, success, details", "label": "targetId, label", "session_info": "name"}
 
 

@@ -98,7 +98,8 @@ def _responses_item(item, open_calls, seen):
         open_calls[item["call_id"]] = OUTPUTS[kind]
     elif kind in OUTPUTS.values():
         assert open_calls.pop(item["call_id"], None) == kind, "an output must answer a call before it, once"
-        _responses_content(item["output"], "user")
+        if item["output"] != []:
+            _responses_content(item["output"], "user")
     else:
         assert kind == "message" and item["role"] in ("system", "developer", "user", "assistant"), "unknown item"
         _responses_content(item["content"], item["role"])

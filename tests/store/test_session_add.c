@@ -106,6 +106,30 @@ static void test_many_calls(void **state)
     }
 }
 
+/* The results of parallel calls name the answer as the entry before them. */
+static void test_parallel_results(void **state)
+{
+    (void)state;
+    const char *s = new_id();
+    cardbox_session_add_options options = CARDBOX_SESSION_ADD_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char *answer = NULL, parent[CARDBOX_UUID_SIZE];
+
+    assert_ok(cardbox_session_add(&answer, db, T, s, CARDBOX_FORMAT_RESPONSES,
+                                  "[{\"type\":\"function_call\",\"call_id\":\"a\"},"
+                                  "{\"type\":\"function_call\",\"call_id\":\"b\"}]",
+                                  NULL, &err),
+              &err);
+    memcpy(parent, strstr(answer, "\"leaf\":\"") + 8, sizeof(parent) - 1);
+    parent[sizeof(parent) - 1] = '\0';
+    cardbox_free(answer);
+    options.parent_id = parent;
+    must_add(s, CARDBOX_FORMAT_RESPONSES, "{\"type\":\"function_call_output\",\"call_id\":\"a\"}",
+             &options, "\",\"next\":\"tools\"");
+    must_add(s, CARDBOX_FORMAT_RESPONSES, "{\"type\":\"function_call_output\",\"call_id\":\"b\"}",
+             &options, "\"parent_moved\":true,\"next\":\"model\"");
+}
+
 static void test_rejected(void **state)
 {
     (void)state;
@@ -166,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_parallel_results),
         cmocka_unit_test(test_rejected),
         cmocka_unit_test(test_deleted),
     };

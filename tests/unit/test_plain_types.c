@@ -82,7 +82,7 @@ static void test_members(void **state)
 static void test_lists(void **state)
 {
     static const char *const CASES[][3] = {
-        {"user", "id, parentId, timestamp, type, content, metadata", "metadata"},
+        {"user", "id, parentId, timestamp, type, content, name, metadata", "metadata"},
         {"tool", "id, parentId, timestamp, type, toolCallId, name, params, metadata",
          "metadata or params"},
         {"tool_result",

@@ -123,11 +123,31 @@ static size_t first_kept(const session_entry *const *path, size_t compaction)
     return i;
 }
 
+/* Reports an entry that is meant for a model, perhaps, but has a type or a role that no dialect
+ * has. */
+static void leave_out_unknown(context *ctx, const session_entry *entry)
+{
+    bool has_unknown_role = entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE;
+    context_message *message = NULL;
+
+    if (has_unknown_role || (entry->kind == SESSION_OTHER && entry->dialect < 0))
+        message = arena_zeros(ctx->memory, 1, sizeof(*message));
+    if (message == NULL)
+        return;
+    message->id = entry->id;
+    context_add_repair(ctx, CONTEXT_LEFT_OUT, message,
+                       has_unknown_role ? SLICE("role")
+                                        : scan_string_inside(scan_find(entry->value, "type")));
+}
+
 static size_t add_entry(context *ctx, const dialect_path *path, size_t at)
 {
     const session_entry *entry = path->entries[at];
 
-    return entry->in_context ? dialect_numbered(entry->dialect)->message(ctx, path, at) : at + 1;
+    if (entry->in_context)
+        return dialect_numbered(entry->dialect)->message(ctx, path, at);
+    leave_out_unknown(ctx, entry);
+    return at + 1;
 }
 
 static void add_range(context *ctx, const session_entry *const *entries, size_t from, size_t to)
@@ -353,6 +373,8 @@ void context_report(buf *out, const context *ctx)
     }
     buf_char(out, ']');
     buf_member_int(out, "omitted_messages", (int64_t)ctx->omitted);
+    if (ctx->missing_parent.len > 0)
+        buf_member_text(out, "path_begins_at_break", ctx->missing_parent);
     buf_member(out, "token_estimate", SLICE("{\"method\":\"bytes/4\""));
     buf_member_int(out, "tokens", (int64_t)ctx->tokens);
     buf_char(out, '}');

@@ -34,6 +34,9 @@ extern const char *const CONTEXT_FORMATS[];
 
 bool context_format_of(cardbox_format *out, slice name);
 
+/* The names of the values of cardbox_thinking, in their order, then NULL. */
+extern const char *const CONTEXT_THINKING_NAMES[];
+
 /* The options of a context. */
 typedef struct context_request {
     cardbox_format format;
@@ -42,6 +45,8 @@ typedef struct context_request {
                              first message that the format inserts; 0: none */
     int64_t token_budget; /* maximum of the estimated tokens; 0: none */
     bool closes_calls;    /* true: calls of the last answer without a result get one */
+    cardbox_thinking thinking; /* which thinking the context has */
+    bool known_members; /* true: messages have only what the documentation of their API lists */
 } context_request;
 
 /* Builds the context of a box from `cards`, in the order of the box. The caller leaves out cards
@@ -50,6 +55,10 @@ typedef struct context_request {
  * false if memory is exhausted. */
 bool context_of_cards(context *out, const context_card *cards, size_t count, slice reader,
                       const context_request *request, arena *memory);
+
+/* Leaves out of a context that was built what request->thinking and request->known_members exclude,
+ * and reports it. Part of context_write_cut(). */
+void context_omit(context *ctx, const context_request *request);
 
 /* The bytes of a context are divided by this number to estimate its tokens. The name of the method
  * in the report, "bytes/4", has the number too. */
@@ -89,10 +98,10 @@ typedef struct context_output {
 bool context_write(context_output *out, context *ctx);
 
 /*
- * Writes a context as context_write does. If request->limit or request->token_budget is set, first
- * omits the oldest messages until the rest fits. System messages and the summary of the compaction
- * are kept, and no result is separated from its call. Returns false also if the newest messages do
- * not fit: then ctx->does_not_fit is set.
+ * Writes a context as context_write does, after context_omit(). If request->limit or
+ * request->token_budget is set, first omits the oldest messages until the rest fits. System
+ * messages and the summary of the compaction are kept, and no result is separated from its call.
+ * Returns false also if the newest messages do not fit: then ctx->does_not_fit is set.
  */
 bool context_write_cut(context_output *out, context *ctx, const context_request *request);
 
@@ -122,8 +131,8 @@ size_t context_count(const context *ctx);
 void context_put_settings(buf *out, context *ctx);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,
- * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]},
- * omitted_messages and token_estimate. */
+ * messages_after, "repairs": an array of {"repair","entry"[,"call"][,"message"]}, "left_out": an
+ * array of {"entry","what"}, omitted_messages, perhaps path_begins_at_break, and token_estimate. */
 void context_report(buf *out, const context *ctx);
 
 /* Returns what the loop of an agent does next, without regard to system messages. If there are open

@@ -191,6 +191,7 @@ bool context_write_cut(context_output *out, context *ctx, const context_request 
     size_t start = 0;
 
     *out = context_output_of(0);
+    context_omit(ctx, request);
     if ((request->limit <= 0 && request->token_budget <= 0) || ctx->list.count == 0)
         return context_write(out, ctx);
     return cut_init(&c, ctx, request) &&

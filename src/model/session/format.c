@@ -17,6 +17,13 @@ const char *const CONTEXT_FORMATS[] = {
     [CARDBOX_FORMAT_RESPONSES] = "responses", NULL,
 };
 
+const char *const CONTEXT_THINKING_NAMES[] = {
+    [CARDBOX_THINKING_ALL] = "all",
+    [CARDBOX_THINKING_TURN] = "turn",
+    [CARDBOX_THINKING_NONE] = "none",
+    NULL,
+};
+
 bool context_format_of(cardbox_format *out, slice name)
 {
     for (int i = 0; CONTEXT_FORMATS[i] != NULL; i++) {
@@ -268,6 +275,8 @@ static void put_system(context_writer *w, const context_message *message)
     }
     if (is_written)
         put_ids(&w->out->system_sources, message->sources);
+    if (message->speaker.len > 0 && w->offsets == NULL)
+        context_add_repair(w->ctx, CONTEXT_LEFT_OUT, message, SLICE("name"));
     if (w->repairs_text && !has_text(w, message))
         context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, message, (slice){"", 0});
 }

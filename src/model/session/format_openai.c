@@ -184,7 +184,10 @@ static void put_assistant(context_writer *w, const context_message *message)
     context_begin_message(w);
     context_note_sources(w, message);
     note_left_out(w, message, true);
-    buf_text(out, "{\"role\":\"assistant\",\"content\":");
+    buf_text(out, "{\"role\":\"assistant\",");
+    if (message->speaker.len > 0)
+        put_name(w, message->speaker);
+    buf_text(out, "\"content\":");
     if (counts.of[CONTEXT_TEXT] > 0)
         context_put_texts(w, message, "\\n\\n");
     else

@@ -122,40 +122,24 @@ static void mend_arguments(context *ctx, context_message *message, const context
     context_add_repair(ctx, CONTEXT_ARGUMENTS, message, part->call);
 }
 
-/* Returns the bytes of a member with a comma beside it. */
-static slice member_with_comma(scan_value object, slice key, scan_value value)
-{
-    const char *from = key.ptr, *end = value.text.ptr + value.text.len;
-    const char *last = object.text.ptr + object.text.len - 1; /* the closing brace */
-    const char *at = end;
-
-    while (at < last && *at != ',')
-        at++;
-    if (at < last)
-        return (slice){from, (size_t)(at + 1 - from)};
-    for (at = from; at > object.text.ptr + 1 && at[-1] != ',' && (unsigned char)at[-1] <= ' '; at--)
-        ;
-    if (at[-1] == ',')
-        from = at - 1;
-    return (slice){from, (size_t)(end - from)};
-}
-
 /* Servers of chat completions refuse "tool_calls": []. */
 static void remove_empty_calls(context *ctx, context_message *message)
 {
-    const scan_value object = scan_whole(message->original->text);
-    scan_walk walk = scan_enter(object);
+    context_removal removal = {.ctx = ctx, .original = message->original};
+    scan_walk walk = scan_enter(scan_whole(message->original->text));
     scan_value value;
     slice key;
 
     while (scan_member(&walk, &key, &value)) {
-        if (!scan_string_is(key, SLICE("tool_calls")) || value.kind != SCAN_ARRAY ||
-            scan_count(value) > 0)
-            continue;
-        context_edit_original(ctx, message->original, member_with_comma(object, key, value),
-                              SLICE(""));
-        context_add_repair(ctx, CONTEXT_NO_CALLS, message, (slice){"", 0});
+        const slice member = {key.ptr, (size_t)(value.text.ptr + value.text.len - key.ptr)};
+        bool is_empty = scan_string_is(key, SLICE("tool_calls")) && value.kind == SCAN_ARRAY &&
+                        scan_count(value) == 0;
+
+        context_removal_next(&removal, member, is_empty);
+        if (is_empty)
+            context_add_repair(ctx, CONTEXT_NO_CALLS, message, (slice){"", 0});
     }
+    context_removal_end(&removal);
 }
 
 void context_mend_original(context *ctx, context_message *message)

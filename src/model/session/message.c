@@ -135,6 +135,32 @@ void context_edit_original(context *ctx, context_original *original, slice old, 
     *end = edit;
 }
 
+static void remove_until(context_removal *removal, const char *from, const char *to)
+{
+    context_edit_original(removal->ctx, removal->original, (slice){from, (size_t)(to - from)},
+                          SLICE(""));
+}
+
+void context_removal_next(context_removal *removal, slice text, bool is_removed)
+{
+    if (is_removed) {
+        removal->from = removal->from != NULL ? removal->from : text.ptr;
+        removal->to = text.ptr + text.len;
+        return;
+    }
+    if (removal->from != NULL)
+        remove_until(removal, removal->from, text.ptr);
+    removal->from = NULL;
+    removal->kept_end = text.ptr + text.len;
+}
+
+void context_removal_end(context_removal *removal)
+{
+    if (removal->from != NULL)
+        remove_until(removal, removal->kept_end != NULL ? removal->kept_end : removal->from,
+                     removal->to);
+}
+
 /* --- calls --- */
 
 slice context_call_of(context *ctx, scan_value id)

@@ -74,6 +74,7 @@ typedef struct context_original {
     cardbox_format format;
     size_t sections;
     context_edit *edits; /* in the order of their positions */
+    bool is_trimmed;     /* used only by omit.c: its edits were made */
 } context_original;
 
 /* An entry or a card that a message was made from. */
@@ -194,7 +195,9 @@ typedef struct context {
     const context_message *instructions; /* the system text of the settings, first in the list, but
                                             not in the format responses; NULL: none */
     cardbox_format format;               /* the format in which the context will be written */
-    context_open_call *open;             /* see context_open_call; set by context_pair */
+    slice missing_parent; /* a missing entry that the first entry of the path names as its parent;
+                             empty: it names none */
+    context_open_call *open;            /* see context_open_call; set by context_pair */
     const context_message *last_answer; /* first message of the last answer; NULL: there is none, or
                                            a message of a user follows it. Set by context_pair */
     string_map open_calls; /* maps call ids to 1 while the call has no result, then to 0 */
@@ -227,9 +230,9 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
  * can't be sent in this message is left out and reported as CONTEXT_DROPPED_BLOCK. */
 void context_add_content(context *ctx, context_message *message, scan_value content);
 
-/* Adds the output of a tool. A list of blocks of MCP, or an object whose `content` is such a list,
- * becomes blocks. `isError` of such an object marks the message as a failure, and the other members
- * are left out. Other values are added as context_add_value adds them. */
+/* Adds the output of a tool. A block of MCP, a list of blocks, or an object whose `content` is such
+ * a list, becomes blocks. `isError` of such an object marks the message as a failure, and the other
+ * members are left out. Other values are added as context_add_value adds them. */
 void context_add_output(context *ctx, context_message *message, scan_value output);
 
 /* Adds a call to an assistant's message. If `id` is no string or empty, an id is made. */
@@ -311,6 +314,19 @@ bool context_is_as_stored(const context *ctx, const context_message *message);
 
 /* Adds a change to an original. The changed slices must not overlap; an empty one is a position. */
 void context_edit_original(context *ctx, context_original *original, slice old, slice new);
+
+/* Removes members of an object of an original, or elements of an array, with the commas beside
+ * them. The caller passes all of them in order to context_removal_next. */
+typedef struct context_removal {
+    context *ctx;
+    context_original *original;
+    const char *kept_end;  /* end of the last one that stays; NULL: none so far */
+    const char *from, *to; /* those to be removed since then; NULL: none */
+} context_removal;
+
+/* `text`: a member with its name and value, or an element. */
+void context_removal_next(context_removal *removal, slice text, bool is_removed);
+void context_removal_end(context_removal *removal);
 
 /* Finds the result of each call, and the open calls. With `repair`, also pairs calls and results:
  * afterwards the results of an answer directly follow the answer, one result for each call. Sets

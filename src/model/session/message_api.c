@@ -51,7 +51,7 @@ void api_add_image(api_reading *r, context_message *message, bool can_be_sent, c
         api_add_unknown(r, message, block);
 }
 
-static bool says_nothing(scan_value value)
+bool api_says_nothing(scan_value value)
 {
     scan_walk walk = scan_enter(value);
     scan_value inside;
@@ -84,7 +84,7 @@ void api_add_members(api_reading *r, context_message *message, scan_value object
     slice key;
 
     while (object.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
-        if (!is_listed(key, known) && !says_nothing(value))
+        if (!is_listed(key, known) && !api_says_nothing(value))
             api_add_other(r, message, scan_inside(key), (slice){"", 0});
     }
 }

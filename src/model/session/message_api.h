@@ -32,6 +32,9 @@ void api_add_unknown(api_reading *r, context_message *message, scan_value block)
 void api_add_image(api_reading *r, context_message *message, bool can_be_sent, context_part image,
                    scan_value block);
 
+/* Returns true if a value is null, false or empty. */
+bool api_says_nothing(scan_value value);
+
 /* Adds a part of the kind CONTEXT_OTHER for each member of an object that is not in `known` and not
  * null, empty or false. The last element of `known` is NULL. */
 void api_add_members(api_reading *r, context_message *message, scan_value object,

@@ -269,23 +269,26 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
 
 /* --- outputs of tools --- */
 
-/* Returns true if a value is a block of MCP. */
+/* Returns true if a value is a block of MCP, or an image in the form of an API. */
 static bool is_block(scan_value value)
 {
-    static const char *const NAMES[] = {"type", "text", "data", "source", "resource", "uri"};
+    static const char *const NAMES[] = {"type",     "text", "data",     "source",
+                                        "resource", "uri",  "image_url"};
     static const struct {
         const char *type;
         size_t member; /* index in NAMES of the member that the block needs */
         scan_kind kind;
     } TYPES[] = {
-        {"text", 1, SCAN_STRING},  {"image", 2, SCAN_STRING},    {"image", 3, SCAN_OBJECT},
-        {"audio", 2, SCAN_STRING}, {"resource", 4, SCAN_OBJECT}, {"resource_link", 5, SCAN_STRING},
+        {"text", 1, SCAN_STRING},      {"image", 2, SCAN_STRING},
+        {"image", 3, SCAN_OBJECT},     {"audio", 2, SCAN_STRING},
+        {"resource", 4, SCAN_OBJECT},  {"resource_link", 5, SCAN_STRING},
+        {"image_url", 6, SCAN_OBJECT},
     };
-    scan_value found[6];
+    scan_value found[7];
 
     if (value.kind != SCAN_OBJECT)
         return false;
-    session_pick(value, NAMES, found, 6);
+    session_pick(value, NAMES, found, 7);
     for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
         if (session_string_is(found[0], TYPES[i].type) &&
             found[TYPES[i].member].kind == TYPES[i].kind)
@@ -315,6 +318,14 @@ void context_add_output(context *ctx, context_message *message, scan_value outpu
     scan_value value;
     slice key;
 
+    if (message != NULL && is_block(output)) {
+        buf list = BUF_INIT(SIZE_MAX / 4); /* a list with this block only */
+        buf_char(&list, '[');
+        buf_slice(&list, output.text);
+        buf_char(&list, ']');
+        context_add_content(ctx, message, scan_whole(arena_keep(ctx->memory, &list)));
+        return;
+    }
     if (message == NULL || !is_block_list(content)) {
         context_add_value(ctx, message, output);
         return;

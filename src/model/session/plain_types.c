@@ -9,9 +9,9 @@ static const char *const LAST[] = {"metadata", NULL};
 
 /* The type "metadata" is missing, because its entries may have any members. */
 static const plain_type TYPES[] = {
-    {"user", "metadata", {"content"}},
-    {"system", "metadata", {"content"}},
-    {"assistant", "metadata", {"content", "thinking", "toolCalls"}},
+    {"user", "metadata", {"content", "name"}},
+    {"system", "metadata", {"content", "name"}},
+    {"assistant", "metadata", {"content", "name", "thinking", "toolCalls"}},
     {"tool", "metadata or params", {"toolCallId", "name", "params"}},
     {"tool_result", "metadata or details", {"toolCallId", "output", "success", "details"}},
     {"label", "metadata", {"targetId", "label"}},

@@ -6,13 +6,19 @@
 enum { REPAIR_ON, REPAIR_OFF };
 const char *const CONTEXT_REPAIRS[] = {[REPAIR_ON] = "on", [REPAIR_OFF] = "off", NULL};
 
+enum { MEMBERS_ALL, MEMBERS_KNOWN };
+const char *const CONTEXT_MEMBERS[] = {[MEMBERS_ALL] = "all", [MEMBERS_KNOWN] = "known", NULL};
+
 context_request context_request_of(const field_value *values)
 {
     const field_value *repair = &values[CONTEXT_FIELD_REPAIR];
     return (context_request){.format = (cardbox_format)values[CONTEXT_FIELD_FORMAT].number,
                              .repair = !repair->given || repair->number == REPAIR_ON,
                              .limit = values[CONTEXT_FIELD_LIMIT].number,
-                             .token_budget = values[CONTEXT_FIELD_BUDGET].number};
+                             .token_budget = values[CONTEXT_FIELD_BUDGET].number,
+                             .thinking = (cardbox_thinking)values[CONTEXT_FIELD_THINKING].number,
+                             .known_members =
+                                 values[CONTEXT_FIELD_MEMBERS].number == MEMBERS_KNOWN};
 }
 
 size_t context_input_max(const request *r)

@@ -9,6 +9,7 @@
 #include "model/session/context.h"
 
 extern const char *const CONTEXT_REPAIRS[];
+extern const char *const CONTEXT_MEMBERS[];
 
 /* The fields that all contexts have, in this order. */
 enum {
@@ -16,6 +17,8 @@ enum {
     CONTEXT_FIELD_REPAIR,
     CONTEXT_FIELD_LIMIT,
     CONTEXT_FIELD_BUDGET,
+    CONTEXT_FIELD_THINKING,
+    CONTEXT_FIELD_MEMBERS,
     CONTEXT_FIELDS
 };
 
@@ -25,7 +28,9 @@ enum {
     [(base) + CONTEXT_FIELD_FORMAT] = {"format", FIELD_CHOICE, .choices = CONTEXT_FORMATS}, \
     [(base) + CONTEXT_FIELD_REPAIR] = {"repair", FIELD_CHOICE, .choices = CONTEXT_REPAIRS}, \
     [(base) + CONTEXT_FIELD_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = CONTEXT_LIMIT_MAX}, \
-    [(base) + CONTEXT_FIELD_BUDGET] = {"token_budget", FIELD_INTEGER, .least = 1, .most = CONTEXT_BUDGET_MAX}
+    [(base) + CONTEXT_FIELD_BUDGET] = {"token_budget", FIELD_INTEGER, .least = 1, .most = CONTEXT_BUDGET_MAX}, \
+    [(base) + CONTEXT_FIELD_THINKING] = {"thinking", FIELD_CHOICE, .choices = CONTEXT_THINKING_NAMES}, \
+    [(base) + CONTEXT_FIELD_MEMBERS] = {"members", FIELD_CHOICE, .choices = CONTEXT_MEMBERS}
 /* clang-format on */
 
 /* Reads the values of these fields. */

@@ -102,15 +102,21 @@ static slice json_of(const field_value *value)
     return value->given ? value->json.text : (slice){NULL, 0};
 }
 
+/* Returns a setting. JSON null clears it. */
+static slice setting_of(const field_value *value)
+{
+    return value->json.kind == SCAN_NONE ? (slice){NULL, 0} : value->json.text;
+}
+
 static void set_messages(session_messages *out, const field_value *body)
 {
     out->format = API_FORMAT_NUMBERS[body[F_FORMAT].number];
     out->list = body[F_MESSAGES].json;
     out->model = json_of(&body[F_MODEL]);
     out->usage = json_of(&body[F_USAGE]);
-    out->system = json_of(&body[F_SYSTEM]);
-    out->tools = json_of(&body[F_TOOLS]);
-    out->parameters = json_of(&body[F_PARAMETERS]);
+    out->system = setting_of(&body[F_SYSTEM]);
+    out->tools = setting_of(&body[F_TOOLS]);
+    out->parameters = setting_of(&body[F_PARAMETERS]);
     out->parent = body[F_PARENT].given ? body[F_PARENT].text : (slice){NULL, 0};
 }
 

@@ -105,8 +105,17 @@ cardbox_status context_options_read(context_request *out, cardbox_context_option
     if (all->token_budget < 0 || all->token_budget > CONTEXT_BUDGET_MAX)
         return error_set(err, CARDBOX_INVALID, "token_budget must be 0 (none) to %d",
                          CONTEXT_BUDGET_MAX);
-    *out = (context_request){all->format, !all->no_repair, all->limit, all->token_budget,
-                             all->closes_calls};
+    if ((unsigned)all->thinking > CARDBOX_THINKING_NONE)
+        return error_set(err, CARDBOX_INVALID, "thinking must be one of CARDBOX_THINKING_*");
+    *out = (context_request){
+        .format = all->format,
+        .repair = !all->no_repair,
+        .limit = all->limit,
+        .token_budget = all->token_budget,
+        .thinking = all->thinking,
+        .closes_calls = all->closes_calls,
+        .known_members = all->known_members,
+    };
     return CARDBOX_OK;
 }
 

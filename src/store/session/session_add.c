@@ -112,8 +112,6 @@ static cardbox_status add_message(session_add *add, scan_value message, bool is_
     take_apart(&parts, add, message, is_answer);
     buf_char(&entry, '{');
     put_id(&entry, add, add->batch.count);
-    if (add->batch.count == 0 && given->parent.ptr != NULL && add->settings_id[0] == '\0')
-        buf_member_text(&entry, "parentId", given->parent);
     buf_member(&entry, "type", SLICE("\"message\""));
     buf_member_text(&entry, "format", slice_of(CONTEXT_FORMATS[given->format]));
     buf_member(&entry, "message", buf_as_slice(&parts.message));
@@ -148,8 +146,7 @@ static bool has_settings(const session_messages *given)
     return given->system.ptr != NULL || given->tools.ptr != NULL || given->parameters.ptr != NULL;
 }
 
-/* Makes the id of the entry with the settings. The statement adds the parent to the first message,
- * because only the database knows whether the settings come before it. */
+/* Makes the id of the entry with the settings. */
 static cardbox_status prepare_settings(session_add *add, cardbox_error *err)
 {
     session_messages *given = &add->messages;
@@ -175,16 +172,16 @@ static cardbox_status prepare_settings(session_add *add, cardbox_error *err)
     return CARDBOX_OK;
 }
 
-static void set_parent(session_add *add)
+/* Returns true if the parent of the first message is not the head, or perhaps an entry with
+ * settings. Only the database knows this parent, so it adds the parent to the JSON. */
+static bool has_own_statement(const session_add *add)
 {
-    if (add->settings_id[0] != '\0' && add->messages.parent.ptr != NULL)
-        session_batch_set_parent(&add->batch, add->messages.parent);
+    return add->settings_id[0] != '\0' || add->messages.parent.ptr != NULL;
 }
 
 statement_id session_add_statement(const session_add *add)
 {
-    return add->settings_id[0] != '\0' ? STATEMENT_session_add
-                                       : session_append_statement(&add->batch);
+    return has_own_statement(add) ? STATEMENT_session_add : session_append_statement(&add->batch);
 }
 
 void session_add_params(params *p, const session_add *add)
@@ -192,13 +189,13 @@ void session_add_params(params *p, const session_add *add)
     const session_messages *given = &add->messages;
     session_batch batch = add->batch;
 
-    if (add->settings_id[0] == '\0') {
+    if (!has_own_statement(add)) {
         session_append_params(p, &add->batch);
         return;
     }
     batch.create = NULL; /* session_add.sql has parameters of its own for that */
     session_append_params(p, &batch);
-    params_cstr(p, add->settings_id);
+    params_cstr(p, add->settings_id[0] != '\0' ? add->settings_id : NULL);
     params_cstr(p, CONTEXT_FORMATS[given->format]);
     params_text_or_null(p, given->system);
     params_text_or_null(p, given->tools);
@@ -250,8 +247,8 @@ cardbox_status session_add_messages(session_add *add, size_t *bad, cardbox_error
         *bad = i;
         status = add_message(add, message, i == answer, err);
     }
-    if (status == CARDBOX_OK)
-        set_parent(add);
+    if (status == CARDBOX_OK && given->parent.ptr != NULL)
+        session_batch_set_parent(&add->batch, given->parent);
     return status;
 }
 
@@ -274,6 +271,7 @@ cardbox_status session_add_appended(session_add *add, const store_rows *rows, ca
     if (status == CARDBOX_CONFLICT && err != NULL)
         err->current_version = written.version;
     add->is_replayed = add->batch.key.ptr != NULL && !slice_equal(written.outcome, SLICE("done"));
+    add->is_moved = slice_equal(session_line_outcome(rows, 0), SLICE("moved"));
     add->version = written.version;
     add->read = (session_context_read){.tenant = add->batch.tenant,
                                        .session = add->batch.session,
@@ -294,6 +292,8 @@ static void put_answer(buf *out, const session_add *add, slice leaf, context *ct
     buf_char(out, ']');
     buf_member_int(out, "version", add->version);
     buf_member_text(out, "leaf", leaf);
+    if (add->is_moved)
+        buf_member(out, "parent_moved", SLICE("true"));
     context_put_next(out, ctx);
     session_put_ignored(out, &add->batch);
     buf_char(out, '}');
@@ -315,6 +315,8 @@ cardbox_status session_add_answer(buf *out, bool *more, session_add *add, const 
     if (status == CARDBOX_OK) {
         *more = lines.unread > 0 && !context_has_last_answer(&ctx);
         add->read.entries *= ENTRIES_GROWTH;
+        if (add->is_replayed)
+            add->version = lines.version;
         if (!*more)
             put_answer(out, add, lines.entry_id, &ctx);
     }

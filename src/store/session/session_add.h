@@ -14,8 +14,10 @@ typedef struct session_messages {
     scan_value list;       /* an array of messages, or one message */
     slice model, usage;    /* JSON; they belong to the last message of the assistant; ptr NULL: not
                               given */
-    slice parent;          /* id of the entry before the first message; ptr NULL: the head */
-    /* JSON of the settings of the request that the messages belong to; ptr NULL: not given */
+    slice parent;          /* id of the entry before the first message; ptr NULL: the head. Results
+                              follow the last result of the same answer instead */
+    /* JSON of the settings of the request that the messages belong to; ptr NULL: not given; null
+     * clears a setting */
     slice system, tools, parameters;
 } session_messages;
 
@@ -27,8 +29,9 @@ typedef struct session_add {
     char settings_id[CARDBOX_UUID_SIZE]; /* id of the entry with the settings; empty: none is given
                                           */
     session_context_read read;           /* the read that follows the append */
-    int64_t version;                     /* version of the session after the append */
-    bool is_replayed;                    /* true: an append with the same key was applied before */
+    int64_t version;  /* version of the session after the append; of a repeated append, now */
+    bool is_replayed; /* true: an append with the same key was applied before */
+    bool is_moved;    /* true: the messages do not follow messages.parent */
 } session_add;
 
 /* Makes the append create the session, in the dialect plain, if it does not exist. */
@@ -49,7 +52,8 @@ void session_add_params(params *p, const session_add *add);
 cardbox_status session_add_appended(session_add *add, const store_rows *rows, cardbox_error *err);
 
 /* Reads the rows of STATEMENT_session_context. If *more is set, the caller runs the statement again
- * with add->read. Otherwise appends {"ids","version","leaf","next","open_calls"}. */
+ * with add->read. Otherwise appends {"ids","version","leaf"[,"parent_moved"],"next","open_calls"}.
+ * For a repeated append, all but the ids is of now. */
 cardbox_status session_add_answer(buf *out, bool *more, session_add *add, const store_rows *rows,
                                   arena *memory, cardbox_error *err);
 

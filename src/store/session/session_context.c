@@ -19,6 +19,7 @@ static cardbox_status build_context(context *out, session_lines_read *lines, con
                          how->format, how->repair, memory))
         return context_failure(out, err);
     out->omitted = (size_t)lines->unread;
+    out->missing_parent = lines->missing_parent;
     return CARDBOX_OK;
 }
 

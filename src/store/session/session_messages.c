@@ -115,9 +115,12 @@ static cardbox_status run_add(char **answer, cardbox *db, session_add *add, card
     buf text = BUF_INIT(REQUEST_MAX);
     store_rows *rows = NULL;
     client_safety safety = add->batch.key.ptr == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status = session_run_append(
-        &rows, db, &add->batch, session_append_is_repeatable(&add->batch) ? safety : RUN_ONCE, err);
+    params p = PARAMS_INIT;
 
+    if (!session_append_is_repeatable(&add->batch))
+        safety = RUN_ONCE;
+    session_add_params(&p, add);
+    cardbox_status status = client_run(db, session_add_statement(add), &p, safety, &rows, err);
     if (status == CARDBOX_OK)
         status = session_add_appended(add, rows, err);
     rows_free(rows);

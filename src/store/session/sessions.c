@@ -254,7 +254,8 @@ enum {
     LINE_TARGET,
     LINE_TEXT,
     LINE_UNREAD,
-    LINE_OF_DEPTH
+    LINE_OF_DEPTH,
+    LINE_VERSION
 };
 
 void session_context_params(params *p, const session_context_read *read)
@@ -413,6 +414,8 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
     out->length = leaf.length;
     out->unread =
         rows_null(rows, leaf.row, LINE_UNREAD) ? 0 : rows_int8(rows, leaf.row, LINE_UNREAD);
+    out->version = rows_int8(rows, leaf.row, LINE_VERSION);
+    out->missing_parent = rows_text(rows, leaf.row, LINE_TARGET);
     if (session_line_of(&line, rows_text(rows, leaf.row, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))

@@ -160,6 +160,8 @@ typedef struct session_lines_read {
     slice entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
+    int64_t version;            /* version of the session */
+    slice missing_parent;       /* parentId of the path's root; empty: the root names no parent */
     int64_t length;             /* number of entries of the whole path */
     int64_t unread;             /* number of entries that the context would have without bounds, and
                                    that were not read */

@@ -152,6 +152,7 @@ void dialect_add_text(context *ctx, const session_entry *entry, context_origin o
         ctx, entry, entry->role == SESSION_ROLE_SYSTEM ? CONTEXT_SYSTEM : CONTEXT_USER, origin);
 
     context_add_content(ctx, message, entry->content);
-    if (message != NULL && entry->kind == SESSION_PLAIN_USER)
+    if (message != NULL &&
+        (entry->kind == SESSION_PLAIN_USER || entry->kind == SESSION_PLAIN_SYSTEM))
         message->speaker = scan_string_inside(entry->fields[SESSION_FIELD_NAME]);
 }

@@ -34,6 +34,7 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     if (message == NULL)
         return;
     session_pick(entry->value, NAMES, found, 2);
+    message->speaker = scan_string_inside(entry->fields[SESSION_FIELD_NAME]);
     if (found[0].kind == SCAN_STRING)
         context_add_part(ctx, message,
                          (context_part){.kind = CONTEXT_THINKING,
