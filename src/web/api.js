@@ -133,6 +133,7 @@ export function project(name, signal) {
   const boxAt = (box, ...rest) => at('boxes', box, ...rest);
   return {
     counts: () => get(at()),
+    usage: (wanted) => get(at('usage') + query(wanted)),
     search: (wanted, cursor) => get(at('search') + query({ ...wanted, cursor })),
     boxes: (cursor, limit = 50) => get(at('boxes') + query({ limit, cursor, preview: true })),
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),

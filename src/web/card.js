@@ -1,7 +1,8 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, untrusted } from './dom.js';
-import { content, entryContent, entryText, isObject, json, jsonOrText, messageOf, roleClass, toolCalls } from './content.js';
+import { entryContent, entryText } from './blocks.js';
+import { content, isObject, json, jsonOrText, messageOf, roleClass, toolCalls } from './content.js';
 import { elsewhere, queryOf } from './elsewhere.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';

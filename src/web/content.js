@@ -1,5 +1,6 @@
 // content.js: the content of a card, by its class. A content that has not the shape of its class is shown as
 // JSON: nothing here may fail on what somebody has written.
+import { entryContent } from './blocks.js';
 import { add, block, count, el, untrusted } from './dom.js';
 import { pretty, write } from './json.js';
 import { prose } from './markdown.js';
@@ -52,10 +53,11 @@ function file(content) {
 
 function tool(one) {
   const said = isObject(one.function) ? one.function : one;
+  const schema = said.parameters ?? said.input_schema;
   return el('li', {}, el('strong', {}, untrusted(said.name ?? 'a tool without a name')), ' ',
     typeof said.description === 'string' ? untrusted(said.description) : null,
-    said.parameters === undefined ? null
-      : el('details', {}, el('summary', {}, 'parameters'), pretty(write(said.parameters))));
+    schema === undefined ? null
+      : el('details', {}, el('summary', {}, 'parameters'), pretty(write(schema))));
 }
 
 function toolResult(content) {
@@ -85,60 +87,13 @@ const CLASSES = {
       c.status && c.status !== 'called' ? [' ', untrusted(c.status, { class: 'badge' })] : null),
     json(c.arguments ?? null, 'Arguments')] : null),
   ToolResultContent: (c) => (typeof c.status === 'string' ? toolResult(c) : null),
-  MessageContent: (c) => (isObject(c.message) ? entryContent(c) ?? (Array.isArray(c.message.tool_calls) ? [] : null) : null),
+  MessageContent: ({ message }) => (isObject(message) ? entryContent({ message: { ...message, tool_calls: undefined } })
+    ?? (Array.isArray(message.tool_calls) ? [] : null) : null), // a card shows its calls itself
   MultiFileContent: (c) => (Array.isArray(c.files) && c.files.every(isObject)
     ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
 };
 
-// --- the entries of sessions ---
-
-const PRINTED = new Set(['toolResult', 'tool_result', 'bashExecution', 'tool']); // roles and types
-
-const callOf = ({ name, arguments: given, params, input }) => el('div', { class: 'call' },
-  el('span', { class: 'tool' }, untrusted(String(name))), jsonOrText(given ?? params ?? input));
-
-// The functions make nodes of a part of a message.
-const PARTS = {
-  text: (one, isPlain) => (typeof one.text === 'string' && one.text.trim() ? textOf(one.text, isPlain) : null),
-  thinking: (one) => (typeof one.thinking === 'string' ? el('details', {}, el('summary', {}, 'thinking'),
-    prose(one.thinking)) : null),
-  toolCall: (one) => callOf(one),
-  tool_use: (one) => callOf(one),
-  tool_result: (one) => entryContent({ ...one, type: 'tool_result' }),
-  input_text: (one, isPlain) => PARTS.text(one, isPlain),
-  output_text: (one, isPlain) => PARTS.text(one, isPlain),
-  image_url: () => PARTS.image(),
-  input_image: () => PARTS.image(),
-  image: () => el('p', { class: 'faint' }, 'An image.'),
-};
-
-/** The text of a session's entry, and the tools that it calls, as nodes. Null: it has neither. */
-export function entryContent(line) {
-  const said = isObject(line.message) ? line.message : line;
-  const isPlain = PRINTED.has(said.role ?? said.type);
-  const texts = [said.command && `$ ${said.command}`, said.content, said.summary, said.output, said.errorMessage]
-    .filter((text) => typeof text === 'string' && text.trim()).map((text) => textOf(text, isPlain));
-  const parts = (Array.isArray(said.content) ? said.content.filter(isObject) : [])
-    .map((one) => (Object.hasOwn(PARTS, one.type) ? PARTS[one.type](one, isPlain) : json(one)));
-  const calls = (Array.isArray(said.toolCalls) ? said.toolCalls.filter(isObject) : []).map(callOf);
-  const all = [...texts, ...parts, ...calls].filter((one) => one !== null);
-  return all.length === 0 ? null : all;
-}
-
-/** The first text of a session's entry; '' if it has none. */
-export function entryText(line) {
-  const said = isObject(line.message) ? line.message : line;
-  const parts = Array.isArray(said.content) ? said.content.filter(isObject) : [];
-  return [said.content, ...parts.map(({ text }) => text), said.summary, said.output]
-    .find((text) => typeof text === 'string' && text.trim()) ?? '';
-}
-
-/** The whole text of a session's entry that has nothing but a text; else null. */
-export function plainEntryText(line) {
-  const { content: said } = isObject(line.message) ? line.message : line;
-  const [first, ...rest] = Array.isArray(said) ? said : [{ type: 'text', text: said }];
-  return rest.length === 0 && first?.type === 'text' && typeof first.text === 'string' && first.text.trim() ? first.text : null;
-}
+// --- any content ---
 
 function makerOf({ content_class: kind }) {
   return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;

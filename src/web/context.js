@@ -1,18 +1,18 @@
 // context.js: what a model gets: the messages of a context in the format of an API, with their roles,
 // calls and results. Each shows its card or entry, and its repairs.
-import { add, copyButton, count, el, fill, notice, sentence, shortId, untrusted } from './dom.js';
+import { add, copyButton, count, el, fill, notice, oneLine, sentence, shortId, untrusted } from './dom.js';
+import { messageNodes, parts, settingsNodes } from './blocks.js';
 import { boxText } from './card.js';
-import { content, isObject, json, jsonOrText, roleClass, textOf, toolCalls } from './content.js';
+import { content, isObject, json, roleClass, toolCalls } from './content.js';
 import { commandOf } from './curl.js';
 import { elsewhere, queryOf } from './elsewhere.js';
 import { write } from './json.js';
 import { pageKeys } from './keys.js';
-import { prose } from './markdown.js';
 import { go, link, setTitle } from './place.js';
 import { askToForkBox, askToRetryInSession } from './retry.js';
 import { trouble } from './trouble.js';
 
-const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
+const FORMATS = [['openai', 'OpenAI'], ['responses', 'Responses'], ['anthropic', 'Anthropic'], ['messages', 'Plain'],
   ['entries', 'As stored']];
 const SHOWN_AT_ONCE = 200; // messages
 
@@ -32,36 +32,11 @@ const REPAIRS = {
 };
 // These repairs stand before a message: they left out something there.
 const LEFT_OUT = new Set(['dropped_message', 'dropped_result', 'orphan_result', 'second_result', 'empty_message']);
+const CALLS = new Set(['tool_use', 'function_call', 'custom_tool_call']);
 // These repairs make the text of a message.
 const MADE = new Set(['synthetic_result', 'empty_result', 'first_message']);
 
 // --- a message ---
-
-// The functions make nodes of a block of a message.
-const BLOCKS = {
-  text: (one, isPlain) => textOf(String(one.text ?? ''), isPlain),
-  thinking: (one) => el('details', {}, el('summary', {}, 'thinking'),
-    prose(String(one.thinking ?? ''))),
-  tool_use: (one) => call(one.name, one.id, one.input),
-  tool_result: (one) => el('div', { class: 'call' },
-    el('span', { class: one.is_error ? 'badge bad' : 'badge' }, 'result'), ' ',
-    untrusted(one.tool_use_id ?? '', { class: 'id' }), parts(one.content, true)),
-  image: () => el('p', { class: 'faint' }, 'An image.'),
-  image_url: () => el('p', { class: 'faint' }, 'An image.'),
-};
-
-function call(name, id, input) {
-  return el('div', { class: 'call' }, el('span', { class: 'tool' }, untrusted(name ?? 'tool')), ' ',
-    untrusted(id ?? '', { class: 'id faint' }), jsonOrText(input));
-}
-
-/** The contents of a message; `isPlain`: a tool has printed it. */
-function parts(content, isPlain) {
-  if (typeof content === 'string') return textOf(content, isPlain);
-  if (!Array.isArray(content)) return content ? json(content) : null;
-  return content.map((one) => (isObject(one) && Object.hasOwn(BLOCKS, one.type)
-    ? BLOCKS[one.type](one, isPlain) : json(one)));
-}
 
 function roleOf(message) {
   const role = message.role ?? message.message?.role ?? message.metadata?.role ?? message.type;
@@ -112,8 +87,7 @@ function messageItem(context, place, repairs, openSource, here) {
     el('span', { class: 'position' }, place + 1)),
   repairs?.map((one) => el('p', { class: 'repair', 'data-repair': one.repair },
     el('span', { class: 'badge bad' }, 'repaired'), repairWords(one, openSource))),
-  el('div', { class: 'content' }, stored ? json(message) : [parts(message.content, role === 'tool'),
-    (message.toolCalls ?? toolCalls(message)).map((one) => call(one.name, one.id, one.arguments ?? one.params))]),
+  el('div', { class: 'content' }, stored ? json(message) : messageNodes(message)),
   el('footer', {}, sources.length === 0 ? 'not of a card or entry' : [sources.length > 1 ? 'made of ' : '',
     sources.map((id, at) => [at > 0 ? ' ' : '', el('a', { href: openSource(id), class: at === 0 ? 'opens' : '', 'data-source': id }, shortId(id))])],
   el('span', { class: 'space' }), elsewhereOf(message, sources, repairs, here),
@@ -185,7 +159,7 @@ function calledTools(context) {
   for (const one of context.messages) {
     for (const { name } of toolCalls(one)) note(name);
     const blocks = Array.isArray(one.content) ? one.content : [];
-    for (const { name } of [...one.toolCalls ?? [], ...blocks.filter((block) => isObject(block) && block.type === 'tool_use')])
+    for (const { name } of [...one.toolCalls ?? [], ...[one, ...blocks].filter((block) => isObject(block) && CALLS.has(block.type))])
       note(String(name));
   }
   return [...called];
@@ -195,22 +169,31 @@ async function tools(context, api, openSource) {
   const ids = [...new Set(context.tool_card_ids ?? [])].slice(-100);
   const called = calledTools(context);
   const cards = ids.length > 0 && api ? (await api.cards(ids)).data.cards : [];
-  if (cards.length + called.length === 0) return null;
+  const settings = settingsNodes({ tools: context.tools, parameters: context.parameters });
+  if (cards.length + called.length + settings.length === 0) return null;
   return el('details', { class: 'tools-of', 'data-part': 'tools' },
     el('summary', {}, 'Tools', called.length > 0 ? [', called: ', called.map(([name, times], at) =>
       [at > 0 ? ', ' : '', untrusted(name, { class: 'tool' }), times > 1 ? ` ${times} times` : ''])] : null),
     cards.map((card) => el('div', { class: 'content' }, content(card), el('a', {
       href: openSource(card.card_id), class: 'id', 'data-source': card.card_id,
     }, shortId(card.card_id)))),
-    cards.length === 0 ? el('p', { class: 'faint' }, 'What these tools are is not kept here: only their calls are.') : null);
+    settings,
+    cards.length + settings.length === 0 ? el('p', { class: 'faint' }, 'What these tools are is not kept here: only their calls are.') : null);
+}
+
+/** The calls that have no result yet: [{name, arguments}]. Null if there are none. */
+export function openCalls(calls) {
+  if (!Array.isArray(calls) || calls.length === 0) return null;
+  return el('p', { class: 'open-calls' }, el('span', { class: 'badge bad' }, count(calls.length, 'open call')), calls.map((one) =>
+    [' ', untrusted(one.name, { class: 'tool' }), ' ', untrusted(oneLine(typeof one.arguments === 'string' ? one.arguments : write(one.arguments ?? null), 120))]));
 }
 
 function system(context, openSource) {
-  if (!context.system) return null;
+  if (!context.system && !context.instructions) return null;
   return el('section', { class: 'card role-system' }, el('header', {}, el('span', { class: 'role' }, 'system')),
-    parts(context.system), el('footer', {}, (context.system_sources ?? []).map((id) =>
+    parts(context.system ?? context.instructions), el('footer', {}, (context.system_sources ?? []).map((id) =>
       [el('a', { href: openSource(id), 'data-source': id }, shortId(id)), ' ']),
-    el('span', { class: 'space' }), copyButton(() => write(context.system), 'Copy JSON')));
+    el('span', { class: 'space' }), copyButton(() => write(context.system ?? context.instructions), 'Copy JSON')));
 }
 
 function choices(here) {
@@ -241,7 +224,7 @@ export async function showContext(main, here, { title, load, openSource, missing
   try {
     const { data } = await load(query);
     const { list, goTo } = messageList(data, openSource, here);
-    fill(body, summary(data, command(query)), repairList(data, openSource, goTo),
+    fill(body, summary(data, command(query)), openCalls(data.open_calls), repairList(data, openSource, goTo),
       await tools(data, api, openSource), system(data, openSource), list);
     if (retry) add(controls, retryButton(() => retry(data)));
     return data;

@@ -6,16 +6,18 @@ import { link } from './place.js';
 import { askToForkSession } from './retry.js';
 import { clock, exactly } from './time.js';
 import { isOfUser } from './turns.js';
+import { answerFacts } from './usage.js';
 
 const DEEPEST = 16; // steps that a branch is set in
 // The same roles as in the command line; a summary has a role only for models.
 const SPEAKERS = new Set(['system', 'user', 'assistant', 'result', 'call', 'bash']);
 const TALKERS = new Set(['system', 'user', 'assistant', 'summary', 'custom']); // their texts are worth lines
-const MINOR = new Set(['setting', 'label', 'name', 'metadata']);
+const MINOR = new Set(['setting', 'settings', 'label', 'name', 'metadata']);
 
 /** The text of an entry; the size of an entry that is too long. */
 function saysOf({ preview, type, size }) {
-  const said = preview && [preview.text.trim(), preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
+  const calls = preview?.calls || preview?.tools;
+  const said = preview && [preview.text.trim(), calls && `→ ${calls}`].filter(Boolean).join(' ');
   return said || `(${type}, ${count(size, 'byte')})`;
 }
 
@@ -53,6 +55,13 @@ function actions(node, word, api, here, isTurn) {
     hasWords ? elsewhere(here.project, node.entry_id, here.id) : null, copyButton(node.entry_id, 'Copy id'));
 }
 
+/** The time of an entry: its own, else that at which it was stored. */
+function timeNode({ preview, appended_at: stored }) {
+  const time = clock(preview?.time) ? preview.time : stored;
+  const title = [clock(time) && exactly(time), time !== stored && stored ? `stored ${exactly(stored)}` : null].filter(Boolean).join(', ');
+  return el('span', { class: 'faint time', title }, clock(time));
+}
+
 /** One entry. `row`: {node, level, begins, leaf, children, below, folded}; `turn`: the number of the turn that it
  * begins; `current`: the entry that is looked for. */
 export function entryRow(row, { session, here, api, turn, current, onfold }) {
@@ -72,8 +81,7 @@ export function entryRow(row, { session, here, api, turn, current, onfold }) {
   node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
   children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
   foldButton(row, onfold), el('span', { class: 'space' }),
-  actions(node, word, api, here, isOfUser(node)),
-  el('span', { class: 'faint time', title: clock(node.preview?.time) && exactly(node.preview.time) }, clock(node.preview?.time)),
+  actions(node, word, api, here, isOfUser(node)), answerFacts(node.preview ?? {}), timeNode(node),
   shortId(node.entry_id, { class: 'id faint' }));
   made.style.setProperty('--level', Math.min(level, DEEPEST));
   return made;

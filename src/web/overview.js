@@ -7,6 +7,7 @@ import { showFirstEntry } from './first.js';
 import { link } from './place.js';
 import { boxRow, lastOf, sessionRow, taskRow } from './rows.js';
 import { trouble } from './trouble.js';
+import { firstDay, usageChart } from './usage.js';
 
 const NEWEST = 8; // things of each kind
 const FAILED = 3;
@@ -55,9 +56,10 @@ async function cardsOnly(api, here) {
 export async function showOverview(main, api, here, signal) {
   fill(main, el('p', { class: 'faint' }, 'Loading …'));
   try {
-    const [counts, sessions, tasks, open, failed, boxes] = (await Promise.all([api.counts(),
+    const [counts, sessions, tasks, open, failed, boxes, used] = (await Promise.all([api.counts(),
       api.sessions(undefined, NEWEST), api.tasks({}, NEWEST), api.tasks({ completionStatus: 'null' }, 1),
       api.tasks({ state: 'failed' }, FAILED), api.boxes(undefined, NEWEST),
+      api.usage({ from: firstDay() }),
     ])).map(({ data }) => data);
     if (counts.sessions + tasks.total + counts.boxes + counts.cards === 0) {
       showFirstEntry(main, api, here, signal, () => showOverview(main, api, here, signal));
@@ -66,7 +68,7 @@ export async function showOverview(main, api, here, signal) {
     const work = newest(here, sessions.sessions, tasks.tasks, boxes.boxes);
     const cards = work.length === 0 ? await cardsOnly(api, here) : null;
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, untrusted(here.project))),
-      tiles(here, counts, tasks, open, failed),
+      tiles(here, counts, tasks, open, failed), usageChart(used),
       section('Failed', failed.tasks.map((one) => taskRow(one, here)),
         link({ project: here.project, view: 'tasks', query: { state: 'failed' } })),
       section('Newest work', work),

@@ -3,7 +3,7 @@
 // by the reader's own agent: the dialogs and the pages that they lead to say so.
 import { el, sentence, shortId, untrusted } from './dom.js';
 import { ask } from './dialog.js';
-import { plainEntryText } from './content.js';
+import { plainEntryText } from './blocks.js';
 import { newId } from './id.js';
 import { Message } from './message.js';
 import { link } from './place.js';

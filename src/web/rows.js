@@ -4,6 +4,7 @@ import { copyButton, count, el, namedLink, oneLine, shortId, untrusted, visible 
 import { link } from './place.js';
 import { statusNodes } from './task_status.js';
 import { when, whenMs } from './time.js';
+import { tokens } from './usage.js';
 
 /** A row of a list. All of it opens `href`; its `actions` (buttons, links) appear on hover and on focus.
  * Its name is the node `name`, else the first sentence of `text`, else `id`. `facts` are nodes below. */
@@ -37,7 +38,7 @@ export function sessionRow(one, here, kind = null) {
     href: link({ project: here.project, view: 'session', id: one.session_id }),
     text: one.name ?? one.first?.text, id: one.session_id, props: { 'data-session': one.session_id },
     facts: [kindMark(kind), commas(count(one.entries, 'entry', 'entries'),
-      one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, when(one.updated_at), shortId(one.session_id)),
+      one.forked_from ? ['a fork of ', shortId(one.forked_from)] : null, tokens(one.usage), when(one.updated_at), shortId(one.session_id)),
     one.last ? el('div', { class: 'last' }, lastMessage(one.last)) : null],
     actions: actions(one.session_id, { project: here.project, view: 'session-context', id: one.session_id }),
   });

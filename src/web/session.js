@@ -2,9 +2,9 @@
 // labels are marked. Each entry shows the beginning of its text. There are links to turns, and a search. A long session
 // opens at its newest entry.
 import { copyButton, count, el, fill, namedLink, notice, sentence, shortId, untrusted } from './dom.js';
+import { entryText } from './blocks.js';
 import { showBranches } from './branches.js';
-import { entryText } from './content.js';
-import { showContext } from './context.js';
+import { openCalls, showContext } from './context.js';
 import { commandOf } from './curl.js';
 import { entryRow } from './entries.js';
 import { pageKeys } from './keys.js';
@@ -16,11 +16,13 @@ import { scrollRepeatedly } from './seen.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { isOfUser, turnControls, Turns } from './turns.js';
+import { tokens } from './usage.js';
 
 const PAGE = 500; // entries that are asked for at once
 const BEFORE = 100; // entries before the one that is looked for
 const KEPT = 1500; // entries that are shown at once: earlier or later ones go
 const LONG = 100; // a session with more entries opens at the newest one
+const NEWEST = 30; // messages among which the open calls are: an answer and its results
 const COUNTED = 5000; // entries of a path that are read for the numbers of its last turns, if nobody has asked for a turn
 
 // --- the list ---
@@ -79,11 +81,22 @@ function foldedRows(rows, folded) {
 function facts(session, here) {
   const at = (query, id = here.id) => link({ project: here.project, view: 'session', id, query });
   const { head_entry_id: head, forked_from: parent } = session;
+  const used = tokens(session.usage);
   return el('p', { class: 'facts' }, shortId(here.id), copyButton(here.id, 'Copy id'), ' ',
     session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry', 'entries'),
-    `, version ${session.version}, `, when(session.updated_at),
+    `, version ${session.version}, `, when(session.updated_at), used ? [', ', used] : null,
     parent ? [', a fork of ', el('a', { href: at({}, parent), 'data-do': 'parent' }, shortId(parent))] : null,
     head ? [', head ', el('a', { href: at({ at: head }), 'data-do': 'head' }, shortId(head))] : null);
+}
+
+/** Shows the calls of the last answer that have no result. A context of the newest messages has them. */
+async function showOpenCalls(place, api, { id }) {
+  try {
+    const { data } = await api.sessionContext(id, { format: 'openai', limit: NEWEST });
+    fill(place, openCalls(data.open_calls));
+  } catch {
+    // there is no such context: the page is complete without
+  }
 }
 
 /** The search within the session, and the views of it. */
@@ -315,7 +328,7 @@ function nameOf(session, turns) {
 
 /** Shows one session: its entries, what is found in it, or two of its branches. */
 export async function showSession(main, api, here) {
-  const body = el('div', {}, el('p', { class: 'faint' }, 'Loading …'));
+  const [body, open] = [el('div', {}, el('p', { class: 'faint' }, 'Loading …')), el('div', {})];
   const { at, q, branches, a, b } = here.query;
   let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
@@ -324,7 +337,8 @@ export async function showSession(main, api, here) {
     const name = nameOf(session, turns);
     setTitle(name || here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, name ? untrusted(name) : untrusted(here.id, { class: 'id' })),
-      facts(session, here), nextStep(here), tools(here, leaves.entries.length > 1)), body);
+      facts(session, here), open, nextStep(here), tools(here, leaves.entries.length > 1)), body);
+    if (session.head_entry_id !== null) showOpenCalls(open, api, here);
     missing = ['No such entry', 'The session has none with this id.', at ?? a ?? here.id];
     if (branches || a || b) await showBranches(body, api, here, session);
     else if (q && !at) await showFound(body, api, here);

@@ -15,7 +15,7 @@ from cardbox_test import Postgres, Server, once
 WEB = os.path.join(cardbox_test.ROOT, "src", "web")
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+POLICY = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 PLACES = {"index.html": "/ui/", "docs.html": "/docs"}
 
 

@@ -74,7 +74,7 @@ def test_overview():
     assert {"session", "task", "box"} == set(kinds), kinds
     asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)"
                         ".filter((name) => name.includes('/projects/'))")
-    assert len(asked) == 6, asked
+    assert len(asked) == 7, asked
     browser.run("document.querySelector(arguments[0]).click()", f"[data-part=Failed] [data-task='{task}'] .whole")
     browser.wait("return location.hash === arguments[0]", f"#/demo/task/{task}")
     no_complaints(browser)
@@ -373,6 +373,26 @@ def test_cards_alone():
                    capture_output=True, timeout=cardbox_test.WAIT_S)
     browser = visit("/ui/#/alone")
     browser.wait("return document.querySelector('[data-box] .whole')?.innerText === 'Hello, CardBox.'")
+    no_complaints(browser)
+
+
+def test_tokens_by_day():
+    """A project whose answers have a usage shows the last days; any other project shows no chart."""
+    for tokens in (1000, 500):
+        answer = server().post("/projects/tokens/sessions/s/messages", {
+            "format": "openai", "messages": {"role": "assistant", "content": "a"}, "usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
+        assert answer.status == 200, answer
+    browser = visit("/ui/#/tokens")
+    browser.wait("return document.querySelectorAll('[data-part=usage] [data-day]').length === 30")
+    assert "1,502 tokens in the last 30 days" in browser.text()
+    heights = browser.run("return [...document.querySelectorAll('[data-day]')].map((one) => one.offsetHeight)")
+    assert sorted(heights)[-2] <= 1 < sorted(heights)[-1], heights
+    assert browser.run("return [...document.querySelectorAll('[data-day]')].filter((one) => one.title.includes('1,500 in, 2 out')).length") == 1
+    answer = server().post("/projects/no-tokens/sessions/s/messages", {"format": "openai", "messages": {"role": "user", "content": "q"}})
+    assert answer.status == 200, answer
+    browser = visit("/ui/#/no-tokens")
+    browser.await_text("1 session")
+    assert browser.run("return document.querySelector('[data-part=usage]')") is None
     no_complaints(browser)
 
 

@@ -126,7 +126,7 @@ def test_a_long_session_opens_at_its_end():
 
 
 def test_times():
-    """The dialect plain has times in milliseconds, and pi as texts. An entry may have none."""
+    """The dialect plain has times in milliseconds, and pi as texts. An entry without one has the time at which it was stored."""
     for dialect, entries in (("plain", [{"id": "n", "type": "user", "content": "number", "timestamp": 1795874326465},
                                         {"id": "none", "type": "user", "content": "none"}]),
                              ("pi", [{"id": "s", "type": "message", "timestamp": "2026-11-28T14:38:46.465Z",
@@ -135,10 +135,69 @@ def test_times():
         assert answer.status == 200, answer
     browser = visit("/ui/#/demo/session/times-plain")
     browser.wait("return document.querySelectorAll('.entry').length === 2")
-    browser.await_texts(".entry .time", ["13:58:46", ""])
-    assert browser.run("return document.querySelector('.entry .time').title") == "2026-11-28 13:58:46.465 UTC"
+    stored = [entry["appended_at"] for entry in server().get("/projects/demo/sessions/times-plain/tree").json()["entries"]]
+    browser.await_texts(".entry .time", ["13:58:46", stored[1][11:19]])
+    title = browser.run("return document.querySelector('.entry .time').title")
+    assert title.startswith("2026-11-28 13:58:46.465 UTC, stored " + stored[0][:10]), title
     browser = visit("/ui/#/demo/session/times-pi")
     browser.await_texts(".entry .time", ["14:38:46"])
+    no_complaints(browser)
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def put_answers(form, *messages, **more):
+    answer = server().post(f"/projects/demo/sessions/answers-{form}/messages", {"format": form, "messages": list(messages), **more})
+    assert answer.status == 200, answer
+
+
+def test_answers_of_models():
+    """The model, the tokens and the cost of an answer, its calls with their arguments, the open ones, images, and the tools."""
+    tool = {"type": "function", "function": {"name": "read_log", "description": "reads a log", "parameters": {"type": "object"}}}
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "read_log", "arguments": json.dumps({"lines": n})}} for n in (20, 40)]
+    put_answers("openai", {"role": "user", "content": [{"type": "text", "text": "Look"},
+                                                       {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}]},
+                {"role": "assistant", "content": None, "tool_calls": calls}, {"role": "tool", "tool_call_id": "c20", "content": "full"},
+                tools=[tool], model="gpt-5", usage={"prompt_tokens": 1200, "completion_tokens": 34, "cost": 0.0125})
+    put_answers("anthropic", {"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}]},
+                {"role": "assistant", "model": "claude", "content": [{"type": "text", "text": "Seen."}],
+                 "usage": {"input_tokens": 5, "cache_read_input_tokens": 10, "output_tokens": 1}})
+    browser = visit("/ui/#/demo/session/answers-openai")
+    browser.wait("return document.querySelectorAll('.entry').length === 4")
+    assert browser.texts(".entry .answer") == ["gpt-5 1,234 tokens, cost 0.0125"], browser.texts(".entry .answer")
+    assert browser.texts(".entry .role") == ["settings", "user", "assistant", "result"]
+    said = browser.texts(".entry .says")
+    assert said[1] == "Look (image)" and said[2] == '→ read_log {"lines": 20}, read_log {"lines": 40}', said
+    browser.await_texts(".open-calls .tool", ["read_log"])
+    assert "1 open call" in browser.text() and '{"lines": 40}' in browser.texts(".open-calls")[0]
+    assert "1,234 tokens, cost 0.0125" in browser.texts(".facts")[0]
+    entry = browser.run("return document.querySelectorAll('.entry')[1].dataset.entry")
+    for address, place in ((f"answers-openai?entry={entry}", "#panel"), ("answers-openai/", "main")):
+        view = "session" if place == "#panel" else "session-context"
+        browser = visit(f"/ui/#/demo/{view}/{address.rstrip('/')}")
+        shown = f"document.querySelector('{place} img.shown')"
+        browser.wait(f"return {shown}?.complete && {shown}.naturalWidth === 1")
+        no_complaints(browser)
+    browser.run("document.querySelector('[data-part=tools]').open = true")
+    assert "reads a log" in browser.texts("[data-part=tools]")[0] and "1 open call" in browser.text()
+    browser = visit("/ui/#/demo/session-context/answers-anthropic?format=responses")
+    browser.wait("return document.querySelector('main img.shown')?.naturalWidth === 1")
+    browser = visit("/ui/#/demo/sessions")
+    browser.wait("return document.querySelector('[data-session=answers-anthropic] .usage')")
+    assert browser.run("return document.querySelector('[data-session=answers-anthropic] .usage').title") == "15 in, of these 10 cached, 1 out"
+    no_complaints(browser)
+
+
+def test_images_that_are_none():
+    """An image with an address is not loaded; what is no image of a known type is named."""
+    urls = ["https://evil.example/pixel.gif", "data:image/svg+xml;base64,PHN2Zz4=", "data:image/png;base64,<script>", "javascript:document.pwned=1"]
+    put_answers("openai", {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}} for url in urls]}, parent_id=None)
+    entry = server().get("/projects/demo/sessions/answers-openai").json()["head_entry_id"]
+    browser = visit(f"/ui/#/demo/session/answers-openai?entry={entry}")
+    browser.await_text("An image: https://evil.example/pixel.gif")
+    assert browser.run("return document.querySelectorAll('#panel img').length") == 0
+    assert browser.run("return document.pwned") is None
     no_complaints(browser)
 
 
@@ -370,7 +429,7 @@ def test_context_with_a_large_image():
         {"type": "user", "id": "shot", "content": [{"type": "text", "text": "What is this?"}, image]}]})
     assert answer.status == 200, answer
     browser = visit("/ui/#/demo/session-context/image")
-    browser.await_text("An image.")
+    browser.wait("return document.querySelector('main img.shown')?.src.length > 7 << 20")
     no_complaints(browser)
 
 
