@@ -158,6 +158,7 @@ def changes(project, ids):
     card = {"card_id": name, "content": "other", "restore": True}
     entry = {"id": "x", "type": "user", "content": "other"}
     message = {"id": f"{name}-x", "taskId": f"{name}-open", "role": "user", "content": "other", "timestamp": 1}
+    answer = {"format": "openai", "messages": {"role": "assistant", "content": "other"}, "usage": {"prompt_tokens": 1}, "create": False}
     row = {"kind": "card", "card_id": name, "content": "imported"}
     yield "POST", "/cards", card
     yield "POST", "/import", json_lines(row, {**row, "tenant_id": "b"}, {"kind": "box", "box_id": box, "card_ids": ["x"]})
@@ -167,6 +168,7 @@ def changes(project, ids):
     yield "POST", "/boxes/{box_id}/fork", {}
     yield "PUT", "/sessions/{session_id}", {}
     yield "POST", "/sessions/{session_id}/entries", {"entry": entry}
+    yield "POST", "/sessions/{session_id}/messages", answer
     yield "POST", "/sessions/{session_id}/import", json_lines(*entries("other"), {**entry, "id": "y", "parentId": "a"})
     yield "PUT", "/sessions/{session_id}/head", {"entry_id": "b"}
     yield "POST", "/sessions/{session_id}/fork", {}
@@ -176,6 +178,7 @@ def changes(project, ids):
             "box:create": {"box_id": box}, "box:append": {"box_id": box, "card_ids": ["y"]},
             "box:replace": {"box_id": box, "card_ids": ["y"]}, "box:fork": {"box_id": box},
             "session:create": {"session_id": name}, "session:append": {"session_id": name, "entries": [{**entry, "id": "z"}]},
+            "session:add": {"session_id": name, **answer},
             "card:from_entry": {"session_id": name, "entry_id": "a", "card_id": f"{name}-a"},
             "session:head": {"session_id": name, "entry_id": "a"}, "session:fork": {"session_id": name},
             "ldg:task:save": {"task": task_of(f"{name}-open", secret(project), updatedAt=3000)},
