@@ -56,7 +56,8 @@ INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, dige
 SELECT '{t}', 's', 'key-' || n, 'x', 1 FROM generate_series(1, {n}) AS n;
 
 INSERT INTO cardbox.usage (tenant_id, source, source_id, on_day, model, input_tokens, cached_input_tokens, output_tokens)
-SELECT '{t}', 'session', 'waits', '2020-01-01'::date + n / 2, 'm' || n % 2, 1, 0, 1 FROM generate_series(0, {n} - 1) AS n;
+SELECT '{t}', CASE WHEN n < 20 THEN 'session' ELSE 'task' END, CASE WHEN n < 20 THEN 'waits' ELSE 'task-' || n END,
+       '2020-01-01'::date + n / 2, 'm' || n % 2, 1, 0, 1 FROM generate_series(0, {n} - 1) AS n;
 INSERT INTO cardbox.search_documents (tenant_id, session_id, id, kind, created_at, terms)
 SELECT '{t}', '', 'card-' || n, 'card', now() + n * interval '1 us', ARRAY[1, 2 + n % 1000]
   FROM generate_series(0, {n} - 1) AS n;
@@ -206,10 +207,10 @@ def used(ids):
     return "'" + json.dumps([{"n": i + 1, "model": f"m{i % 2}", **counts} for i in range(len(ids))]) + "'"
 
 
-def append(session, ids, parents, key="NULL", **more):
+def append(session, ids, parents, key="NULL", counts=True, **more):
     labels = array("json", ['"x"' if more.get("target") else None] * len(ids))
     return ", ".join((f"{session}, 'plain', NULL, {key}", *entries(ids=ids, parents=parents, **more), labels, contents(ids, parents),
-                      array("bigint", [None] * len(ids)), used(ids)))
+                      array("bigint", [None] * len(ids)), used(ids) if counts else "NULL"))
 
 
 def lines(session, first, *, ids=None, parents=None, refs=None, restores=False, count=LINES):
@@ -258,8 +259,8 @@ def all_cases(t, n):
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]]), LINES
     yield "session_append_new", append(s, lots, ["e-1", *lots[:-1]]) + ", 'plain', NULL, false", LINES
     yield "session_append_new", append(f"{T}, 'no such'", lots, [None, *lots[:-1]]) + ", 'plain', NULL, true", LINES
-    yield "session_add", append(s, ["new"], [None], refs=[-1], kind="message") + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
-    yield "session_add", append(s, ["new"], ["e-7"], refs=[0], kind="message") + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
+    yield "session_add", append(s, ["new"], [None], refs=[-1], kind="message", counts=False) + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
+    yield "session_add", append(s, ["new"], ["e-7"], refs=[0], kind="message", counts=False) + ", 'settings', 'openai', '\"x\"', '[]', NULL, true, false", 1
     yield "ability_save", f"{T}, 'm:new', 'x', '{{}}', '{{}}', 'http://x.test/', '{{}}', 1, '[]', 200", 1
     yield "session_append", append(s, lots, spread, refs=apart), LINES
     yield "session_append", append(s, lots, ["e-1", *lots[:-1]], kind="label", target="e-7"), LINES
@@ -297,7 +298,7 @@ def all_cases(t, n):
     yield "session_lines_export", f"{s}, {n // 2}, 100", BATCH
     yield "sessions_export", f"{T}, NULL, 100", 2
     yield "sessions_list", f"{T}, NULL, NULL, 50, NULL", 2
-    yield "session_get", s, n
+    yield "session_get", s, 20
     yield "usage_query", f"{T}, NULL, NULL, 'day', 100", n
     yield "usage_export", f"{T}, NULL, NULL, NULL, NULL, 100", BATCH
     yield "usage_save", f"{T}, {array('text', ['session'] * BATCH)}, {array('text', [f's-{i}' for i in many])}, array_fill('2026-01-01'::text, '{{100}}'), array_fill('m'::text, '{{100}}'), array_fill(1::bigint, '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(0::bigint, '{{100}}'), array_fill(NULL::text, '{{100}}')", BATCH
