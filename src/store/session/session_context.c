@@ -147,6 +147,7 @@ static cardbox_status put_answer(buf *out, const session_context_request *reques
     buf_char(out, '{');
     buf_member_text(out, "session_id", request->read.session);
     buf_member_text(out, request->leaf_name, lines->entry_id);
+    buf_member_int(out, "version", lines->version);
     buf_member_int(out, "path_length", lines->length);
     put_settings(out, &ctx->settings);
     if (request->how.format == CARDBOX_FORMAT_MESSAGES)

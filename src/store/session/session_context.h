@@ -31,9 +31,9 @@ void session_context_begin(session_context_request *request);
 /*
  * Reads the rows of the statement of request->read. If *more is set, nothing was written: the
  * caller runs the statement again with the new request->read. If *more is not set, appends
- * {"session_id", the member request->leaf_name, "path_length", the settings, the members of
- * context_answer, and with request->compare "comparison"}. Fails like session_context_from_rows and
- * context_answer.
+ * {"session_id", the member request->leaf_name, "version", "path_length", the settings, the members
+ * of context_answer, and with request->compare "comparison"}. Fails like session_context_from_rows
+ * and context_answer.
  */
 cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err);
