@@ -25,11 +25,12 @@ BEGIN
         IF types[i] = 'session_info' THEN
             s.name := coalesce(labels[i], s.name);
         END IF;
-        CONTINUE WHEN s.head_line IS NOT NULL
-            AND types[i] IN ('label', 'session_info', 'metadata', 'settings', 'custom', 'model_change',
-                             'thinking_level_change', 'other')
-            AND (SELECT l.parent_line FROM cardbox.find_line(s.tenant_id, s.session_id, written[i]) AS l)
+        IF s.head_line IS NOT NULL AND types[i] IN ('label', 'session_info', 'metadata', 'settings', 'custom',
+                                                    'model_change', 'thinking_level_change', 'other') THEN
+            -- This has a statement of its own, because the condition above then needs none for the other entries.
+            CONTINUE WHEN (SELECT l.parent_line FROM cardbox.find_line(s.tenant_id, s.session_id, written[i]) AS l)
                 IS DISTINCT FROM s.head_line;
+        END IF;
         moved := true;
         s.head_line := written[i];
         s.head_entry_id := ids[i];
