@@ -66,7 +66,7 @@ def test_messages_of_apis():
     made = post("boxes", {"card_ids": list(said)}).json()["box_id"]
     browser = visit(box(made))
     await_version(browser, "Version 1 of 1")
-    assert browser.texts(".card .content") == ["Is all well?\n\nAs text", "", "it *is*", "thinking\n\nIt is.\n\nrest\n{}"]
+    assert browser.texts(".card .content") == ["Is all well?\n\nAs text", "", "it *is*", "thinking\n\nIt is.\n\nrest t\n{}"]
     assert browser.texts(".pair") == ["call #1", "answers call #1"] and "look_around" in browser.text()
     assert browser.texts(".card .role") == ["user", "assistant", "tool", "assistant"]
     no_complaints(browser)
