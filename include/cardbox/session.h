@@ -55,8 +55,9 @@ typedef struct cardbox_sessions cardbox_sessions;
 /** Options of a new session. Start from CARDBOX_SESSION_OPTIONS_INIT. */
 typedef struct cardbox_session_options {
     size_t struct_size;      /**< set by CARDBOX_SESSION_OPTIONS_INIT */
-    cardbox_dialect dialect; /**< CARDBOX_DIALECT_UNKNOWN: the first entry decides, and an existing
-                                session may have either dialect */
+    cardbox_dialect dialect; /**< CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI; sessions of other
+                                dialects are imported. CARDBOX_DIALECT_UNKNOWN: the first entry
+                                decides, and an existing session may have any dialect */
     const char *header;      /**< for the dialect pi: a JSON object of type "session", up to
                                 CARDBOX_SESSION_HEADER_MAX bytes; NULL: a header is made */
     const char *cwd;         /**< member `cwd` of the header that is made, UTF-8; NULL: "". Only for

@@ -229,7 +229,14 @@ def test_attachments_are_reported():
              answer_line("a1", "t1", "msg_1", TEXT)]
     report = bring("attached", json_lines(*lines))
     assert (report["not_in_context"], report["issues"][0]["line"], report["in_context"]) == (1, 2, 2), report
+    assert report["issues"][0]["reason"] == "additions of Claude Code to a request are never part of a context", report
     assert len(context("attached")["messages"]) == 2
+    kept = {"trigger": "auto", "preTokens": 9, "preservedSegment": {"headUuid": "a1", "anchorUuid": "c2", "tailUuid": "a1"}}
+    lines += [claude("system", "c1", None, subtype="compact_boundary", logicalParentUuid="a1", compactMetadata=kept),
+              said("c2", "c1", "This session is being continued", isCompactSummary=True)]
+    report = bring("attached", json_lines(*lines))
+    assert [issue["line"] for issue in report["issues"]] == [2, 4], report
+    assert [one["content"] for one in context("attached")["messages"]] == ["This session is being continued"]
 
 
 def test_claude_after_a_compaction():

@@ -412,7 +412,7 @@ const char *session_entry_lacks(const session_entry *entry)
 const char *session_entry_not_in_context(const session_entry *entry)
 {
     if (entry->kind == SESSION_OTHER)
-        return SESSION_UNKNOWN_TYPE;
+        return entry->dialect == SESSION_CLAUDE ? SESSION_ADDITION : SESSION_UNKNOWN_TYPE;
     return session_entry_lacks(entry) != NULL ? SESSION_NO_CONTENT : NULL;
 }
 

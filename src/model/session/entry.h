@@ -150,6 +150,7 @@ const char *session_entry_lacks(const session_entry *entry);
  * it has no content although its kind requires content. Otherwise returns NULL, also for labels and
  * settings, which are no messages. */
 #define SESSION_UNKNOWN_TYPE "an entry of an unknown type is never part of a context"
+#define SESSION_ADDITION     "additions of Claude Code to a request are never part of a context"
 #define SESSION_NO_CONTENT   "an entry without content is never part of a context"
 const char *session_entry_not_in_context(const session_entry *entry);
 

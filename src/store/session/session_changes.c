@@ -16,8 +16,10 @@ static cardbox_status read_create_options(session_create *out,
 
     if (status != CARDBOX_OK)
         return status;
-    if (options->dialect < CARDBOX_DIALECT_UNKNOWN || options->dialect > CARDBOX_DIALECT_CODEX)
-        return error_set(err, CARDBOX_INVALID, "dialect must be a cardbox_dialect, not %d",
+    if (options->dialect < CARDBOX_DIALECT_UNKNOWN || options->dialect > CARDBOX_DIALECT_PI)
+        return error_set(err, CARDBOX_INVALID,
+                         "dialect must be that of plain or pi, or unknown, not %d: sessions of "
+                         "other dialects are imported",
                          (int)options->dialect);
     out->may_exist = !options->must_be_new;
     out->restore = options->restore;

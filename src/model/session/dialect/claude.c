@@ -68,9 +68,22 @@ static bool classify_name(session_entry *out)
     return false;
 }
 
+/* Returns true if Claude Code added something to a request that is no message of the transcript: an
+ * attachment, or messages before a compaction that it kept. */
+static bool is_addition(const session_entry *entry)
+{
+    static const char *const KEPT[] = {"preservedSegment", "preservedMessages"};
+    scan_value found[2];
+
+    if (!slice_equal(entry->type, SLICE("system")))
+        return slice_equal(entry->type, SLICE("attachment"));
+    session_pick(scan_find(entry->value, "compactMetadata"), KEPT, found, 2);
+    return found[0].kind == SCAN_OBJECT || found[1].kind == SCAN_OBJECT;
+}
+
 /* Entries of other types than user and assistant are links of the tree that no model sees. But an
- * attachment is something that Claude Code sent to the model in its own words, so it counts as an
- * entry of an unknown type. An answer with an error of the API is a text of Claude Code. */
+ * addition counts as an entry of an unknown type. An answer with an error of the API is a text of
+ * Claude Code. */
 static bool classify(session_entry *out, const dialect_line *line, arena *memory)
 {
     scan_value message = line->found[LINE_MESSAGE], found[C_MEMBERS];
@@ -82,7 +95,7 @@ static bool classify(session_entry *out, const dialect_line *line, arena *memory
     out->kind = SESSION_PLAIN_METADATA;
     if (line->found[LINE_UUID].kind != SCAN_STRING)
         return classify_name(out);
-    if (slice_equal(out->type, SLICE("attachment")))
+    if (is_addition(out))
         out->kind = SESSION_OTHER;
     scan_value content = scan_find(message, "content");
     if (!is_message || (content.kind != SCAN_STRING && content.kind != SCAN_ARRAY))
