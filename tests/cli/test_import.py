@@ -251,7 +251,7 @@ BAD = [
     ("too deep", '{"kind":"card","card_id":"c","content":' + "[" * 300 + "]" * 300 + "}",
      "not valid JSON"),
     ("no kind", {"card_id": "c"},
-     "the row has no kind: card, box, session_entry, session, task, message or call"),
+     "the row has no kind: card, box, session_entry, usage, session, task, message or call"),
     ("kind of another type", {"kind": 1}, "kind must be a string, not number"),
     ("unknown kind", {"kind": "x"}, 'unknown kind "x"'),
     ("member twice", '{"kind":"card","card_id":"a","card_id":"b"}', "the row has card_id twice"),

@@ -169,6 +169,7 @@ GOOD = {
     "task:cancel": lambda: {"taskId": a_task()["id"], "reason": "no more"},
     "task:finish": lambda: {"taskId": a_task()["id"], "completionStatus": "done"},
     "task:active": lambda: {"limit": 3},
+    "usage:query": lambda: {"from": "2020-01-01", "by": "model"},
     "search:find": lambda: {"q": new_card() and "hello", "kind": "card", "role": "user", "limit": 5,
                             "created_after": "2020-01-01T00:00:00Z"},
 }

@@ -44,6 +44,7 @@ VALUES = {
     "jsonb": ODD_JSON,
     "timestamp with time zone": ["-infinity", "infinity", "4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59+00",
                                  "1970-01-01 00:00:00+00"],
+    "date": ["-infinity", "infinity", "4714-11-24 BC", "5874897-12-31", "1970-01-01"],
     "boolean": ["true", "false"],
     "bytea": ["\\x", "\\x00", "\\xff0a00", "\\x" + "7b" * 20_000],
     "ARRAY": ["{}", "{NULL}", "{x}", "{{a},{b}}"],

@@ -86,7 +86,7 @@ def test_edit_distance_paths():
             ("POST", "/projects/p/boxes/b", 405, 1), ("POST", "/projects/p/boxes/b/cards", 405, 1),
             ("POST", "/projects/p/sessions", 405, 1), ("POST", "/projects/p/sessions/s", 405, 2),
             ("GET", "/projects/p/sessions/s/entries", 405, 3), ("POST", "/projects/p/sessions/s/append", 404, 1),
-            ("GET", "/projects/p/sessions/s/messages", 404, 1), ("GET", "/projects/p/sessions/s/head", 405, 1),
+            ("GET", "/projects/p/sessions/s/messages", 405, 1), ("GET", "/projects/p/sessions/s/head", 405, 1),
             ("GET", "/projects/p/tasks", 404, 2), ("POST", "/projects/p/tasks", 404, 1),
             ("DELETE", "/projects/p/tasks/t", 404, 2), ("GET", "/projects/p/tasks/t/messages", 404, 1),
             ("POST", "/projects/p/tasks/t/messages", 404, 1),

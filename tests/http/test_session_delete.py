@@ -96,7 +96,7 @@ def test_its_id_again():
     bring("again", b'{"type":"session","id":"again","cwd":"/"}\n' + b'{"id":"l","type":"label","targetId":"l"}\n')
     assert delete("again")["entries"] == 1
     bring("again", chain(4, "something else"), 410)
-    bring("again", b'{"type":"summary","leafUuid":"u"}\n', 400, restore=True)
+    bring("again", b'{"step":1,"state":"new"}\n', 400, restore=True)
     bring("again", chain(4, "something else"), 410)
     bring("again", chain(4, "something else"), restore=True)
     assert export("again") == chain(4, "something else")

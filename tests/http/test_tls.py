@@ -144,7 +144,7 @@ def test_large_in_and_out():
     body = json.dumps({"card_ids": ids, "more": "y" * 3_000_000}).encode()
     answer = server().ask("/projects/p/cards/batch", "POST", body, {"Content-Type": "application/json"})
     assert answer.status == 200 and json.loads(answer.body)["missing_ids"] == ids
-    answer = server().ask("/projects/p/cards/batch", "POST", b" " * 9_000_000,
+    answer = server().ask("/projects/p/cards/batch", "POST", b" " * 17_000_000,
                           {"Content-Type": "application/json"})
     assert answer.status == 413
 

@@ -293,7 +293,7 @@ def test_a_thousand_cards_of_2_kb():
 
 
 def test_body_over_the_limit():
-    body = b'{"content":"' + b"x" * (9 << 20) + b'"}'
+    body = b'{"content":"' + b"x" * (17 << 20) + b'"}'
     refused("POST", url("one", "cards"), body, 413, "too_large", "limit")
 
 

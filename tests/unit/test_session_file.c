@@ -218,8 +218,8 @@ static void reports_what_is_not_in_the_tree(void **state)
         &file,
         "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":8,"
         "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
-        "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"not_in_context\":0,"
-        "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
+        "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"in_context\":0,"
+        "\"not_in_context\":0,\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
     assert_report(&file,
                   "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"parents form a cycle, the entry "
                   "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");

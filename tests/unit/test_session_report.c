@@ -41,10 +41,10 @@ static void an_import(void **state)
     session_report_issue(&report, (session_issue){SESSION_ISSUE_CYCLE, 2, 0, NULL, SLICE("b")});
     session_report_issue(&report, (session_issue){SESSION_ISSUE_DANGLING, 1, 0, NULL, SLICE("a")});
     session_report_json(&json, &report);
-    assert_non_null(strstr(buf_str(&json),
-                           "{\"session_id\":\"s\",\"dialect\":\"pi\",\"changed\":true,"
-                           "\"version\":7,\"lines\":0,\"blank\":0,\"headers\":0,"
-                           "\"appended\":2,\"unchanged\":0,"));
+    assert_non_null(strstr(
+        buf_str(&json), "{\"session_id\":\"s\",\"dialect\":\"pi\",\"file\":null,\"changed\":true,"
+                        "\"version\":7,\"lines\":0,\"blank\":0,\"headers\":0,"
+                        "\"appended\":2,\"unchanged\":0,"));
     assert_non_null(strstr(buf_str(&json), "\"dangling_parents\":1,"));
     assert_non_null(strstr(buf_str(&json), "\"cycles\":1,"));
     assert_non_null(strstr(buf_str(&json), "[{\"line\":1,\"kind\":\"dangling\""));

@@ -38,8 +38,8 @@ _PAUSE_FIRST_S = 0.1
 _PAUSE_MAX_S = 5.0
 _RETRY_AFTER_MAX_S = 60  # with a longer Retry-After, the error is raised at once
 _RETRIED = {429, 502, 503, 504}
-_READING = re.compile(r"bus:.*|search:find|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|"
-                      r"entry|tree|children|leaves|branch_points|labels|path|diff|active)")
+_READING = re.compile(r"bus:.*|search:find|(card|box|session|ldg|task|usage):(.*:)?(get|batch|list|query|revisions|boxes|cards|"
+                      r"context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active)")
 # Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session.
 _DIALECT_OF_TYPE = {**dict.fromkeys(("user", "assistant", "tool", "tool_result", "system", "metadata"), "plain"),
                     **dict.fromkeys(("message", "thinking_level_change", "model_change", "compaction", "branch_summary"), "pi")}

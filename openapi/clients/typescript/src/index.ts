@@ -483,7 +483,7 @@ export interface CallOptions extends RequestOptions {
     repeat?: boolean;
 }
 
-const READING = /^(bus:.*|search:find|(card|box|session|ldg|task):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active))$/;
+const READING = /^(bus:.*|search:find|(card|box|session|ldg|task|usage):(.*:)?(get|batch|list|query|revisions|boxes|cards|context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active))$/;
 
 /** The abilities of a project. */
 export class Abilities extends Resource {
