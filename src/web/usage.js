@@ -48,7 +48,8 @@ export function usageChart({ total: sum, items }) {
     el('p', { class: 'faint' }, tokens(sum), ` in the last ${DAYS} days`),
     el('ol', { class: 'days', 'aria-label': 'tokens by day' }, days.map((day) => {
       const usage = of.get(day);
-      const bar = el('li', { 'data-day': day, title: `${day}: ${usage ? words(usage) : 'none'}` }, el('span', { class: 'unseen-text' }, `${day}: ${count(total(usage), 'token')}`));
+      const text = `${day}: ${usage ? words(usage) : 'none'}`;
+      const bar = el('li', { 'data-day': day, title: text, 'aria-label': text });
       bar.style.setProperty('--part', total(usage) / most);
       return bar;
     })));
