@@ -218,15 +218,20 @@ def test_repeated_requests():
         return add("repeated", "settings", "openai", {"role": "assistant", "content": "a"}, key="k", system="be kind",
                    usage={"prompt_tokens": 5, "completion_tokens": 6}, model="m")
 
+    entry = {"id": "e", "type": "message", "format": "openai", "message": {"role": "assistant", "content": "a"},
+             "answer": {"model": "m", "usage": {"prompt_tokens": 1}}}
+
     def send_entry(_=None):
-        return append("repeated", "id", [{"id": "e", "type": "message", "format": "openai", "message": {"role": "assistant", "content": "a"},
-                                          "answer": {"model": "m", "usage": {"prompt_tokens": 1}}}])
+        return append("repeated", "id", [entry])
 
     for request, session, counted in ((send, "key", [5, 0, 6]), (send_settings, "settings", [5, 0, 6]), (send_entry, "id", [1])):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             list(pool.map(request, range(24)))
         request()
         sums.add(session, "m", counted)
+    got = append("repeated", "id", [entry, {**entry, "id": "new", "parentId": "e"}])
+    assert [one["outcome"] for one in got["entries"]] == ["unchanged", "appended"], got
+    sums.add("id", "m", [1])
     sums.check()
 
 
