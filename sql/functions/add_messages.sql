@@ -34,7 +34,7 @@ BEGIN
     SELECT * INTO outcome, version, outcomes, lines FROM cardbox.append_with_settings(
         tenant, session, given_dialect, expected, key, ids, duplicate_of, parents, refs, types, roles, sets, targets,
         labels, contents, times, settings_id, format, system, tools, parameters);
-    IF refs[1] = 0 AND outcome IN ('done', 'replayed')
+    IF refs[1] = 0 AND 'tool' = ALL (roles) AND outcome IN ('done', 'replayed')
        AND cardbox.parent_of_messages(tenant, session, lines[1], settings_id) <> parents[1] THEN
         outcomes[1] := 'moved';
     END IF;

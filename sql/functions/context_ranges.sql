@@ -5,9 +5,10 @@
 -- level and the settings of requests. In a bounded context, these are also the compaction and all system messages.
 --   entries, bytes  See context_start(); NULL: the context is not bounded.
 --   unread          Number of entries that the context would have without bounds, and that no range has.
+--   root            Line of the root of the path.
 CREATE OR REPLACE FUNCTION cardbox.context_ranges(
     tenant text, session text, from_line bigint, entries bigint, bytes bigint)
-RETURNS TABLE (branch bigint, low integer, high integer, unread integer)
+RETURNS TABLE (branch bigint, low integer, high integer, unread integer, root bigint)
 LANGUAGE sql STABLE
 AS $$
     WITH path AS (
@@ -59,9 +60,10 @@ AS $$
                  LIMIT 1) AS m
     )
     SELECT p.branch, greatest(p.low, f.depth), p.high,
-           f.depth - f.top - (SELECT count(*)::integer FROM before b WHERE b.depth >= f.top)
+           f.depth - f.top - (SELECT count(*)::integer FROM before b WHERE b.depth >= f.top),
+           (SELECT q.branch FROM path q WHERE q.low = 0)
       FROM path p CROSS JOIN start f WHERE p.high >= f.depth
     UNION ALL
-    SELECT b.branch, b.depth, b.depth, 0 FROM before b
+    SELECT b.branch, b.depth, b.depth, 0, NULL FROM before b
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.context_ranges TO cardbox_worker;

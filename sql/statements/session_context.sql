@@ -24,7 +24,7 @@ WITH RECURSIVE leaf AS (
             SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS (
-    SELECT e.line, e.entry_id, e.branch, e.depth, e.type, e.role, e.size, e.target, e.content, w.unread,
+    SELECT e.line, e.entry_id, e.branch, e.depth, e.type, e.role, e.size, e.target, e.content, w.unread, w.root,
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_ranges($1::text, $2::text, g.line, $5::int8, $6::int8) AS w
@@ -48,11 +48,8 @@ WITH RECURSIVE leaf AS (
            + (SELECT coalesce(sum(b.size), 0) FROM beside b WHERE b.role IS NOT NULL) AS size
 )
 SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type,
-       (SELECT nullif(x.missing_parent_id, '') FROM cardbox.session_lines x -- few entries are roots
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.parent_line IS NULL AND x.line = x.branch
-           AND x.missing_parent_id IS NOT NULL
-           AND EXISTS (SELECT FROM cardbox.session_path($1::text, $2::text, g.line) AS p WHERE p.branch = x.branch))
-       AS target,
+       (SELECT nullif(r.missing_parent_id, '')
+          FROM cardbox.find_line($1::text, $2::text, (SELECT max(p.root) FROM path p)) AS r) AS target,
        g.header AS content, (SELECT max(p.unread)::int8 FROM path p) AS unread, NULL::integer AS of_depth, g.version
   FROM leaf g
 UNION ALL

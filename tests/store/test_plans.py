@@ -144,7 +144,7 @@ EXAMPLES = {
         ", 'settings', 'openai', '\"be kind\"', '[]', NULL, true, true"
         for session, parent, ref in ((SESSION, "NULL", -1), (SESSION, "e-1000", 0), (f"{TENANT}, 'no such'", "NULL", -1))] + [
         f"{SESSION}, 'plain', NULL, 'new', '{{x}}', '{{0}}', '{{e-1000}}', '{{0}}', '{{message}}', '{{tool}}', '{{NULL}}', '{{NULL}}', "
-        "'{NULL}', ARRAY['{}']::json[], '{NULL}', " + USED + ", NULL, 'openai', NULL, NULL, NULL, true, false"],
+        "'{NULL}', ARRAY['{\"a\":1}']::json[], '{NULL}', " + USED + ", NULL, 'openai', NULL, NULL, NULL, true, false"],
     "session_append_new": [
         f"{session}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{NULL,x}}', '{{-1,1}}', '{{user,user}}', "
         "'{user,user}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[], '{NULL,NULL}', " + USED + ", 'plain', NULL, true"
