@@ -323,6 +323,19 @@ def test_options_of_abilities():
     ask("POST", "/projects/p/abilities/session:context", {**body, "thinking": "some"}, 422)
 
 
+def test_options_of_boxes():
+    message = {"role": "assistant", "content": "a", "reasoning": "R", "x": 1}
+    cards = [{"card_id": "asked", "content": "q", "metadata": {"type": "user"}},
+             {"card_id": "answered", "content": {"__type__": "MessageContent", "format": "openai", "message": message}, "metadata": {}}]
+    ask("POST", "/projects/p/cards", {"cards": cards})
+    box = ask("POST", "/projects/p/boxes", {"card_ids": ["asked", "answered"]}).json()["box_id"]
+    for query, left in (("", {"reasoning", "x"}), ("thinking=none", {"x"}), ("thinking=turn", {"reasoning", "x"}), ("members=known", set())):
+        made = ask("GET", f"/projects/p/boxes/{box}/context?{query}").json()
+        assert made["messages"][1] == {name: message[name] for name in message if name in left | {"role", "content"}}, (query, made)
+    made = ask("POST", "/projects/p/abilities/box:context", {"box_id": box, "members": "known", "thinking": "none"}).json()
+    assert made["messages"][1] == {"role": "assistant", "content": "a"}, made
+
+
 # --- paths that begin in the middle ---
 
 
