@@ -356,6 +356,99 @@ static void what_strict_servers_refuse_is_mended(void **state)
                 "{\"id\":\"a\",\"name\":\"x\",\"arguments\":\"{\\\"a\\\": \",\"entry\":\"m3\"}");
 }
 
+/* An answer of chat completions needs a content or a call. */
+static void answers_without_content_get_one(void **state)
+{
+    static const conversation EMPTY = {
+        CARDBOX_FORMAT_OPENAI,
+        {"{\"role\":\"assistant\",\"content\": null,\"refusal\":\"no\"}",
+         "{\"role\":\"assistant\"}", "{\"tool_calls\":[],\"content\":[],\"role\":\"assistant\"}",
+         "{\"role\":\"assistant\",\"content\":null,\"audio\":{\"id\":\"a\"}}", NULL}};
+
+    (void)state;
+    assert_context(&EMPTY, CARDBOX_FORMAT_OPENAI,
+                   "[{\"role\":\"assistant\",\"content\": \"\",\"refusal\":\"no\"},"
+                   "{\"role\":\"assistant\",\"content\":\"\"},"
+                   "{\"content\":\"\",\"role\":\"assistant\"},"
+                   "{\"role\":\"assistant\",\"content\":null,\"audio\":{\"id\":\"a\"}}]");
+    assert_says(&EMPTY, CARDBOX_FORMAT_OPENAI,
+                "\"repairs\":[{\"repair\":\"no_content\",\"entry\":\"m0\",\"message\":0},"
+                "{\"repair\":\"no_content\",\"entry\":\"m1\",\"message\":1},"
+                "{\"repair\":\"no_content\",\"entry\":\"m2\",\"message\":2},"
+                "{\"repair\":\"no_calls\",\"entry\":\"m2\",\"message\":2}]");
+}
+
+#define BLANK "{\"type\":\"text\",\"text\":\"\\n\"}"
+#define WORD  "{\"type\":\"text\",\"text\":\"x\"}"
+#define THINK "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"s\"}"
+#define USE   "{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}"
+#define USED  "{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"\"}"
+
+static const char *of_blocks(const char *role, const char *blocks)
+{
+    static char texts[4][1024];
+    static size_t count;
+    char *text = texts[count++ % 4];
+
+    snprintf(text, sizeof(texts[0]), "{\"role\":\"%s\",\"content\":[%s]}", role, blocks);
+    return text;
+}
+
+/* Anthropic's API refuses blank texts, and an answer that ends in thinking. */
+static void blocks_that_are_refused_are_left_out(void **state)
+{
+    static const struct {
+        const char *role, *given, *sent;
+    } CASES[] = {
+        {"assistant", BLANK "," BLANK "," THINK "," USE, THINK "," USE},
+        {"assistant", THINK "," WORD "," THINK "," BLANK, THINK "," WORD},
+        {"assistant", BLANK "," WORD "," BLANK "," THINK, WORD},
+        {"assistant", WORD "," BLANK "," WORD, WORD "," WORD},
+        {"assistant", BLANK "," WORD "," WORD, WORD "," WORD},
+        {"user", BLANK "," WORD, WORD},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        conversation c = {CARDBOX_FORMAT_ANTHROPIC, {"{\"role\":\"user\",\"content\":\"q\"}"}};
+        bool calls = strstr(CASES[i].given, "tool_use") != NULL;
+        char expected[2048];
+
+        c.messages[1] = of_blocks(CASES[i].role, CASES[i].given);
+        c.messages[2] = calls ? of_blocks("user", USED "," BLANK) : NULL;
+        snprintf(expected, sizeof(expected), "[%s,{\"role\":\"%s\",\"content\":[%s]}%s]",
+                 c.messages[0], CASES[i].role, CASES[i].sent,
+                 calls ? ",{\"role\":\"user\",\"content\":[" USED "]}" : "");
+        assert_context(&c, CARDBOX_FORMAT_ANTHROPIC, expected);
+    }
+    conversation nothing = {CARDBOX_FORMAT_ANTHROPIC, {"{\"role\":\"user\",\"content\":\"q\"}"}};
+    nothing.messages[1] = of_blocks("assistant", THINK "," BLANK);
+    assert_context(&nothing, CARDBOX_FORMAT_ANTHROPIC, "[{\"role\":\"user\",\"content\":\"q\"}]");
+    assert_says(&nothing, CARDBOX_FORMAT_ANTHROPIC, "\"empty_message\",\"entry\":\"m1\"");
+    assert_says(&nothing, CARDBOX_FORMAT_ANTHROPIC, "\"next\":\"user\"");
+}
+
+/* A cut answer may end in reasoning. The results of its calls stay, and the turn has ended. */
+static void reasoning_at_the_end_is_left_out(void **state)
+{
+#define CALL   "{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"f\",\"arguments\":\"{}\"}"
+#define OUTPUT "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"r\"}"
+#define ASK    "{\"role\":\"user\",\"content\":\"q\"}"
+    static const conversation CUT = {CARDBOX_FORMAT_RESPONSES,
+                                     {ASK, CALL, "{\"type\":\"reasoning\",\"id\":\"1\"}", OUTPUT,
+                                      ASK, "{\"type\":\"reasoning\",\"id\":\"2\"}",
+                                      "{\"type\":\"reasoning\",\"id\":\"3\"}", NULL}};
+
+    (void)state;
+    assert_context(&CUT, CARDBOX_FORMAT_RESPONSES, "[" ASK "," CALL "," OUTPUT "," ASK "]");
+    assert_says(&CUT, CARDBOX_FORMAT_RESPONSES,
+                "\"repairs\":[{\"repair\":\"reasoning\",\"entry\":\"m2\",\"message\":2},"
+                "{\"repair\":\"reasoning\",\"entry\":\"m5\",\"message\":4},"
+                "{\"repair\":\"reasoning\",\"entry\":\"m6\",\"message\":4}]");
+    for (int format = 0; format <= CARDBOX_FORMAT_RESPONSES; format++)
+        assert_says(&CUT, (cardbox_format)format, "\"next\":\"user\",\"open_calls\":[]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +460,9 @@ int main(void)
         cmocka_unit_test(next_says_where_a_loop_stands),
         cmocka_unit_test(results_of_several_appends_are_merged),
         cmocka_unit_test(what_strict_servers_refuse_is_mended),
+        cmocka_unit_test(answers_without_content_get_one),
+        cmocka_unit_test(blocks_that_are_refused_are_left_out),
+        cmocka_unit_test(reasoning_at_the_end_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

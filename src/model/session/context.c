@@ -217,6 +217,7 @@ const char *context_repair_name(context_repair_kind kind)
         [CONTEXT_FIRST_MESSAGE] = "first_message",
         [CONTEXT_ARGUMENTS] = "arguments",
         [CONTEXT_NO_CALLS] = "no_calls",
+        [CONTEXT_NO_CONTENT] = "no_content",
         [CONTEXT_MERGED] = "merged",
         [CONTEXT_REASONING] = "reasoning",
         [CONTEXT_OTHER_SPEAKER] = "other_speaker",
@@ -278,6 +279,8 @@ const char *context_next(const context *ctx)
     }
     if (ctx->open != NULL)
         return "tools";
+    if (ctx->ends_in_reasoning)
+        return "user";
     return last == NULL || last->role == CONTEXT_ASSISTANT ? "user" : "model";
 }
 

@@ -170,15 +170,14 @@ static bool is_sent(const turns *t, const context_message *message, const contex
 }
 
 /* Returns the last part of a message that is written; NULL: no part is written. In a repaired
- * context, thinking is returned only of an original, because Anthropic's API rejects an assistant's
- * message that ends in thinking. */
+ * context, this is no thinking, because Anthropic's API rejects an assistant's message that ends in
+ * thinking. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
-    bool may_be_thinking = context_is_as_stored(t->w->ctx, message) || !t->w->repairs_text;
     const context_part *last = NULL;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (is_sent(t, message, part) && (part->kind != CONTEXT_THINKING || may_be_thinking))
+        if (is_sent(t, message, part) && (part->kind != CONTEXT_THINKING || !t->w->repairs_text))
             last = part;
     }
     return last;

@@ -1,6 +1,7 @@
 /*
  * format_original.c: writes messages of APIs as they are stored, and mends what strict servers of
- * their API refuse: arguments that are no JSON objects, and empty lists of calls.
+ * their API refuse. These are arguments that are no JSON objects, empty lists of calls, answers
+ * without content, blank texts, and thinking at the end of an answer.
  */
 #include "model/content/class.h"
 #include "model/session/format.h"
@@ -122,22 +123,93 @@ static void mend_arguments(context *ctx, context_message *message, const context
     context_add_repair(ctx, CONTEXT_ARGUMENTS, message, part->call);
 }
 
-/* Servers of chat completions refuse "tool_calls": []. */
-static void remove_empty_calls(context *ctx, context_message *message)
+static bool is_nothing(scan_value value)
 {
+    return value.kind == SCAN_NONE || value.kind == SCAN_NULL;
+}
+
+static bool is_empty_list(scan_value value)
+{
+    return value.kind == SCAN_ARRAY && scan_count(value) == 0;
+}
+
+/* Servers of chat completions refuse "tool_calls": [], and an answer without calls whose content is
+ * absent, null or []. */
+static void mend_answer(context *ctx, context_message *message)
+{
+    static const char *const NAMES[] = {"content", "audio"};
+    const scan_value object = scan_whole(message->original->text);
+    const slice end = {object.text.ptr + object.text.len - 1, 0};
     context_removal removal = {.ctx = ctx, .original = message->original};
-    scan_walk walk = scan_enter(scan_whole(message->original->text));
-    scan_value value;
+    scan_walk walk = scan_enter(object);
+    scan_value value, found[2];
     slice key;
 
+    session_pick(object, NAMES, found, 2);
+    bool needs_content = is_nothing(found[1]) && (is_nothing(found[0]) || is_empty_list(found[0]));
+    if (needs_content) {
+        bool is_absent = found[0].kind == SCAN_NONE;
+        context_edit_original(ctx, message->original, is_absent ? end : found[0].text,
+                              is_absent ? SLICE(",\"content\":\"\"") : SLICE("\"\""));
+        context_add_repair(ctx, CONTEXT_NO_CONTENT, message, (slice){"", 0});
+    }
     while (scan_member(&walk, &key, &value)) {
         const slice member = {key.ptr, (size_t)(value.text.ptr + value.text.len - key.ptr)};
-        bool is_empty = scan_string_is(key, SLICE("tool_calls")) && value.kind == SCAN_ARRAY &&
-                        scan_count(value) == 0;
+        bool is_removed = scan_string_is(key, SLICE("tool_calls")) && is_empty_list(value);
 
-        context_removal_next(&removal, member, is_empty);
-        if (is_empty)
+        context_removal_next(&removal, member, is_removed);
+        if (is_removed)
             context_add_repair(ctx, CONTEXT_NO_CALLS, message, (slice){"", 0});
+    }
+    context_removal_end(&removal);
+}
+
+/* --- blocks of Anthropic's API --- */
+
+static bool is_blank_text(const context_part *part)
+{
+    return part->kind == CONTEXT_TEXT && context_is_blank(part->text);
+}
+
+/* Returns the last block of a message that is no blank text, and of an answer no thinking. */
+static const context_part *last_block(const context_message *message)
+{
+    bool is_answer = message->role == CONTEXT_ASSISTANT;
+    const context_part *last = NULL;
+
+    for (const context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->block.len > 0 && !is_blank_text(part) &&
+            !(is_answer && part->kind == CONTEXT_THINKING))
+            last = part;
+    }
+    return last;
+}
+
+/* Removes blank texts, and thinking at the end of an answer. A message of such blocks alone is left
+ * out as a whole when it is written. */
+static void remove_blocks(context *ctx, context_message *message)
+{
+    bool is_answer = message->role == CONTEXT_ASSISTANT, is_end = false;
+    scan_value content = scan_find(scan_whole(message->original->text), "content"), block;
+    context_removal removal = {.ctx = ctx, .original = message->original};
+    const context_part *part = message->parts, *last = last_block(message);
+    scan_walk walk = scan_enter(content);
+
+    if (content.kind != SCAN_ARRAY || (last == NULL && is_answer))
+        return;
+    while (scan_element(&walk, &block)) {
+        while (part != NULL && part->block.len == 0)
+            part = part->next;
+        /* Blocks of other sections stay. */
+        bool is_own = part != NULL && part->block.ptr == block.text.ptr;
+        bool is_removed =
+            is_own && (is_blank_text(part) || (is_end && part->kind == CONTEXT_THINKING));
+
+        context_removal_next(&removal, block.text, is_removed);
+        if (is_removed)
+            context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message, (slice){"", 0});
+        is_end = is_end || (is_answer && is_own && part == last);
+        part = is_own ? part->next : part;
     }
     context_removal_end(&removal);
 }
@@ -146,8 +218,13 @@ void context_mend_original(context *ctx, context_message *message)
 {
     bool has_calls = false;
 
-    if (!context_is_as_stored(ctx, message) || message->role != CONTEXT_ASSISTANT ||
-        ctx->format == CARDBOX_FORMAT_ANTHROPIC)
+    if (!context_is_as_stored(ctx, message))
+        return;
+    if (ctx->format == CARDBOX_FORMAT_ANTHROPIC) {
+        remove_blocks(ctx, message);
+        return;
+    }
+    if (message->role != CONTEXT_ASSISTANT)
         return;
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         has_calls = has_calls || part->kind == CONTEXT_CALL;
@@ -155,5 +232,5 @@ void context_mend_original(context *ctx, context_message *message)
             mend_arguments(ctx, message, part);
     }
     if (!has_calls && ctx->format == CARDBOX_FORMAT_OPENAI)
-        remove_empty_calls(ctx, message);
+        mend_answer(ctx, message);
 }

@@ -144,6 +144,7 @@ typedef enum context_repair_kind {
     CONTEXT_FIRST_MESSAGE, /* a user's message was inserted before the assistant's first message */
     CONTEXT_ARGUMENTS,     /* arguments that are no JSON object were replaced */
     CONTEXT_NO_CALLS,      /* an empty list of calls was left out */
+    CONTEXT_NO_CONTENT,    /* an answer without content got an empty text */
     CONTEXT_MERGED,        /* results of several messages were merged into one message */
     CONTEXT_REASONING,     /* reasoning without the item after it was left out */
     CONTEXT_OTHER_SPEAKER, /* an answer of another author, a call of it or its result became text */
@@ -183,8 +184,9 @@ typedef struct context {
     size_t most;    /* maximum bytes of the written context */
     size_t omitted; /* number of messages that a cut has omitted, and of entries that were not read
                        for a cut */
-    bool has_orphans;  /* true: there is no call for a result */
-    bool has_newest;   /* set by a cut: the format writes a message that is not always kept */
+    bool has_orphans;       /* true: there is no call for a result */
+    bool ends_in_reasoning; /* true: the last message was an item of reasoning, and was left out */
+    bool has_newest;        /* set by a cut: the format writes a message that is not always kept */
     size_t tokens;     /* estimated tokens of the written context: see CONTEXT_BYTES_PER_TOKEN */
     bool does_not_fit; /* true: no cut makes the context fit into its limit or budget */
     size_t made;       /* estimated bytes of the synthetic results */
@@ -336,8 +338,7 @@ void context_pair(context *ctx, bool repair);
 /* Makes one message of the items of each answer, for formats in which an answer is one message. */
 void context_merge_answers(context *ctx);
 
-/* Replaces arguments of an original that are no JSON objects, and removes an empty list of calls.
- */
+/* Adds edits of an original, and repairs, for what strict servers of its API refuse. */
 void context_mend_original(context *ctx, context_message *message);
 
 #endif

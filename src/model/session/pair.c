@@ -434,14 +434,33 @@ static bool goes_on(const context_message *message, const context_message *next)
     return next != NULL && next->answer != NULL && next->answer == message->answer;
 }
 
+/* Returns true if the answer goes on with an item that is no reasoning. */
+static bool leads_to_item(const context_message *message)
+{
+    const context_message *at = message->next;
+
+    while (goes_on(message, at) && at->is_reasoning)
+        at = at->next;
+    return goes_on(message, at);
+}
+
+/* Returns true if only system messages follow. */
+static bool is_end(const context_message *at)
+{
+    while (at != NULL && at->role == CONTEXT_SYSTEM)
+        at = at->next;
+    return at == NULL;
+}
+
 /* Reasoning of the Responses API is accepted only before the item that it led to. */
 static bool drop_reasoning(pairing *p, const context_list *list, context_message *message)
 {
-    if (!message->is_reasoning || goes_on(message, message->next))
+    if (!message->is_reasoning || leads_to_item(message))
         return false;
     message->is_left_out = true;
     message->after = list->last;
     context_add_repair(p->ctx, CONTEXT_REASONING, message, (slice){"", 0});
+    p->ctx->ends_in_reasoning = p->ctx->ends_in_reasoning || is_end(message->next);
     return true;
 }
 
@@ -457,6 +476,14 @@ static context_message *append_all_results(pairing *p, context_list *list, conte
     return at;
 }
 
+static void append_message(pairing *p, context_list *list, context_message *message)
+{
+    context_append(list, message);
+    for (context_call *call = message->calls; call != NULL; call = call->next)
+        repair_call(p, call);
+    context_mend_original(p->ctx, message);
+}
+
 static context_list pair_messages(pairing *p)
 {
     context_list list = {NULL, NULL, 0};
@@ -466,15 +493,13 @@ static context_list pair_messages(pairing *p)
         context_message *message = at;
 
         at = at->next;
-        if (drop_message(p, &list, message) || drop_reasoning(p, &list, message))
+        if (drop_message(p, &list, message))
             continue;
         if (message->role == CONTEXT_RESULT) /* a copy of this result was added after its call */
             continue;
         bool ends = message->answer != NULL && !goes_on(message, at);
-        context_append(&list, message);
-        for (context_call *call = message->calls; call != NULL; call = call->next)
-            repair_call(p, call);
-        context_mend_original(p->ctx, message);
+        if (!drop_reasoning(p, &list, message))
+            append_message(p, &list, message);
         if (ends)
             at = append_all_results(p, &list, message, at);
     }
