@@ -209,7 +209,7 @@ def test_repairs_in_words():
     text = "".join(json.dumps(one) + "\n" for one in failed)
     cardbox("session", "import", "--session", "failed", "-", env=shared(), stdin=text)
     said = cardbox("session", "context", "failed", env=shared()).stderr
-    assert said.splitlines()[1:] == ["  3 messages that ended in error or were aborted were left out"], said
+    assert said.splitlines()[1:] == ["  3 messages that ended in error or were aborted were left out", "  next: user"], said
     done = cardbox("session", "delete", "failed", env=shared())
     assert done.stdout == "session failed is deleted\n", done
     gone = cardbox("session", "delete", "failed", env=shared(), check=False)
@@ -402,6 +402,30 @@ def test_add_messages():
         done = cardbox("session", "add", "chat", *options, stdin=given, env=env, check=False)
         assert done.returncode == 1 and done.stderr.startswith("cardbox session add: ") and said in done.stderr, (said, done)
     assert cardbox("session", "add", "--format", "xml", "chat", stdin=user, env=env, check=False).returncode == 2
+
+
+def test_messages_of_apis_for_people():
+    """What the loop does next, previews in the tree, and the report of a context in another format."""
+    env = store()
+    answer = [{"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "secret"},
+              *({"type": "function_call", "id": f"fc{n}", "call_id": f"c{n}", "name": name, "arguments": "{}"}
+                for n, name in enumerate(("clock", "clock", "read")))]
+    cardbox("session", "add", "said", "--format", "responses", stdin='{"role": "user", "content": "What time is it?"}', env=env)
+    done = cardbox("session", "add", "said", "--format", "responses", stdin=json.dumps(answer), env=env)
+    assert "   next tools: clock, clock, read   last " in done.stdout, done
+    done = cardbox("session", "context", "said", "--format", "responses", env=env)
+    assert done.stderr.endswith("  next: tools: clock, clock, read\n") and json.loads(done.stdout)[1:] == answer, done
+    done = cardbox("session", "context", "said", "--format", "anthropic", env=env)
+    assert re.search(r"\n  not in this format: reasoning, first in entry \S+\n", done.stderr), done.stderr
+    results = [{"role": "tool", "tool_call_id": f"c{n}", "content": f"result {n}"} for n in range(3)]
+    last = {"role": "assistant", "content": None, "refusal": "I can't.", "tool_calls": []}
+    done = cardbox("session", "add", "said", stdin=json.dumps([*results, last]), env=env)
+    assert "   next user   last " in done.stdout, done
+    done = cardbox("session", "context", "said", env=env)
+    assert "  1 answer without content got an empty text: entry " in done.stderr and "  next: user\n" in done.stderr, done
+    drawn = cardbox("session", "tree", "said", env=env).stdout
+    for role, text in (("user", "What time is it?"), ("assistant", "-> clock"), ("result", "result 2"), ("assistant", "I can't.")):
+        assert re.search(rf"(?m)^.*\b{role}\b.*{re.escape(text)}", drawn), (text, drawn)
 
 
 def test_append_says_the_ids_it_gives():

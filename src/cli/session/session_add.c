@@ -51,9 +51,22 @@ static bool read_messages(buf *out, const char *file)
 
 /* --- the command --- */
 
+/* Adds what the loop of an agent does next, with the names of the tools that it runs. */
+static void add_next(buf *out, const json_t *answer)
+{
+    const json_t *calls = json_object_get(answer, "open_calls"), *call;
+    size_t i;
+
+    buf_printf(out, "next %s", json_string_value(json_object_get(answer, "next")));
+    json_array_foreach (calls, i, call)
+        buf_printf(out, "%s%s", i == 0 ? ": " : ", ",
+                   json_string_value(json_object_get(call, "name")));
+}
+
 static cli_exit print_answer(const char *answer, const char *session, bool json)
 {
     char number[TERM_NUMBER_SIZE];
+    buf line = BUF_INIT(1 << 20);
     json_error_t unused;
 
     cli_check_memory(answer != NULL);
@@ -64,11 +77,13 @@ static cli_exit print_answer(const char *answer, const char *session, bool json)
     json_t *read = json_text_read(slice_of(answer), 0, &unused);
     cli_check_memory(read != NULL);
     size_t count = json_array_size(json_object_get(read, "ids"));
-    printf("session %s   version %" PRId64 "   %s message%s added   next %s   last ", session,
-           (int64_t)json_integer_value(json_object_get(read, "version")),
-           term_number(number, count), count == 1 ? "" : "s",
-           json_string_value(json_object_get(read, "next")));
-    term_print_text(stdout, slice_of(json_string_value(json_object_get(read, "leaf"))));
+    buf_printf(&line, "session %s   version %" PRId64 "   %s message%s added   ", session,
+               (int64_t)json_integer_value(json_object_get(read, "version")),
+               term_number(number, count), count == 1 ? "" : "s");
+    add_next(&line, read);
+    buf_printf(&line, "   last %s", json_string_value(json_object_get(read, "leaf")));
+    term_print_text(stdout, buf_as_slice(&line));
+    buf_free(&line);
     json_decref(read);
     return CLI_DONE;
 }
@@ -116,8 +131,10 @@ const cli_command cli_session_add = {
         "each line. The messages are those of requests and answers of the API: chat completions "
         "(openai), items of the Responses API (responses), or messages of the Messages API "
         "(anthropic), also whole answers. `session context` in the same format returns them "
-        "byte for byte. A missing session is created. The command prints what the loop of an "
-        "agent does next: tools, model or user. --json also prints the calls without results.",
+        "byte for byte, unless a repair must change them. A missing session is created. The "
+        "command prints what the loop of an agent does next: tools, with the names of those that "
+        "have no result yet, model or user. With --json, it also prints the ids of the new "
+        "entries, and the ids and arguments of these calls.",
     .examples = "session add --project demo s-1 messages.json\n"
                 "session add --project demo --format anthropic --key turn-4 s-1 - < answer.json",
     .options = CLI_IN_PROJECT(

@@ -69,9 +69,11 @@ const cli_command cli_session_context = {
     .summary = "print the messages for a model that continues an entry, or the head",
     .description =
         "Prints a JSON array of messages. If there is a separate system text, prints an "
-        "object with \"system\" and \"messages\". In the format messages, the object has "
-        "\"metadata\" too. A report on stderr has the "
-        "model and the repairs. With --json, one object has messages and report.",
+        "object with \"system\" and \"messages\", in the format responses with \"instructions\" "
+        "and "
+        "\"messages\". In the format messages, the object has \"metadata\" too. A report on stderr "
+        "has the model, the repairs, and what the loop of an agent does next. With --json, one "
+        "object has messages and report.",
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",

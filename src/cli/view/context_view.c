@@ -49,6 +49,8 @@ static const struct {
     [CONTEXT_ARGUMENTS] = {"call had arguments that are no JSON object, which were replaced",
                            "calls had arguments that are no JSON objects, which were replaced"},
     [CONTEXT_NO_CALLS] = {"empty list of calls was removed", "empty lists of calls were removed"},
+    [CONTEXT_NO_CONTENT] = {"answer without content got an empty text",
+                            "answers without content got empty texts"},
     [CONTEXT_MERGED] = {"result was merged into the message before it",
                         "results were merged into the messages before them"},
     [CONTEXT_REASONING] = {"item of reasoning without the item after it was left out",
@@ -75,6 +77,45 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
         add_member(&line, found, "call", ", call ");
     }
     if (count > 0)
+        cli_note("%s", buf_str(&line));
+    buf_free(&line);
+}
+
+/* Prints what the format has no counterpart for: each kind once, with the first entry that has it.
+ */
+static void say_left_out(scan_value list)
+{
+    scan_value one, earlier;
+
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &one);) {
+        scan_value what = scan_find(one, "what");
+        bool is_new = true;
+        buf line = BUF_INIT(1 << 16);
+
+        for (scan_walk before = scan_enter(list); scan_element(&before, &earlier);) {
+            if (earlier.text.ptr == one.text.ptr)
+                break;
+            is_new = is_new && !slice_equal(scan_find(earlier, "what").text, what.text);
+        }
+        add_member(&line, one, "what", "  not in this format: ");
+        add_member(&line, one, "entry", ", first in entry ");
+        if (is_new)
+            cli_note("%s", buf_str(&line));
+        buf_free(&line);
+    }
+}
+
+/* Prints what the loop of an agent does next, with the names of the calls that are open. */
+static void say_next(scan_value report)
+{
+    scan_value calls = scan_find(report, "open_calls"), call;
+    buf line = BUF_INIT(1 << 16);
+    const char *between = ": ";
+
+    add_member(&line, report, "next", "  next: ");
+    for (scan_walk walk = scan_enter(calls); scan_element(&walk, &call); between = ", ")
+        add_member(&line, call, "name", between);
+    if (line.len > 0)
         cli_note("%s", buf_str(&line));
     buf_free(&line);
 }
@@ -114,7 +155,7 @@ static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
     scan_value missing = scan_find(report, "missing_card_ids"),
-               repairs = scan_find(report, "repairs");
+               repairs = scan_find(report, "repairs"), left_out = scan_find(report, "left_out");
     buf line = BUF_INIT(1 << 16);
 
     buf_text(&line, "context");
@@ -133,6 +174,9 @@ static void say_report(const cardbox_context *built)
                  scan_count(missing) == 1 ? " is" : "s are");
     for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
         say_kind((context_repair_kind)kind, repairs);
+    if (left_out.kind == SCAN_ARRAY)
+        say_left_out(left_out);
+    say_next(report);
     buf_free(&line);
 }
 
@@ -148,8 +192,9 @@ static void put_member(const char *before, slice json, const char *after)
 void context_view_print(const cardbox_context *built, bool json)
 {
     const char *messages = cardbox_context_json(built), *system = cardbox_context_system(built);
-    slice metadata =
-        scan_find(scan_whole(slice_of(cardbox_context_report(built))), "metadata").text;
+    scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
+    slice metadata = scan_find(report, "metadata").text;
+    bool has_items = session_string_is(scan_find(report, "format"), "responses");
 
     if (!json && system == NULL && metadata.len == 0) {
         term_print_json(messages);
@@ -158,7 +203,7 @@ void context_view_print(const cardbox_context *built, bool json)
         if (!json && metadata.len > 0)
             put_member("\"metadata\":", metadata, ",");
         if (system != NULL)
-            put_member("\"system\":", slice_of(system), ",");
+            put_member(has_items ? "\"instructions\":" : "\"system\":", slice_of(system), ",");
         put_member("\"messages\":", slice_of(messages), "");
         if (json)
             put_member(",\"report\":", slice_of(cardbox_context_report(built)), "");
