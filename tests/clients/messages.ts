@@ -77,6 +77,17 @@ test("another process is quicker", async () => {
     assert.equal((await a.context()).messages.length, 5);
 });
 
+test("one of two answers is stored, also if it says nothing", async () => {
+    const [a, b] = [0, 1].map(() => project.session("silent", { format: "anthropic" })) as [any, any];
+    await a.add(user);
+    for (const session of [a, b]) assert.equal((await session.context()).next, "model");
+    assert.equal((await a.add({ role: "assistant", content: [] })).next, "user");
+    const lost = await b.add({ role: "assistant", content: "hi" });
+    assert.deepEqual([lost.ids, lost.next], [[], "user"]);
+    const { version, messages } = await b.context();
+    assert.deepEqual([lost.version, messages], [version, [user]]);
+});
+
 test("entries that no model sees are no conflict", async () => {
     const [a, b] = [project.session("labels"), project.session("labels")];
     const { leaf } = await a.add(user);

@@ -17,7 +17,9 @@ export async function chat(question: ChatCompletionMessageParam, tools: ChatComp
     const { messages } = await session.context();
     const answer = await openai.chat.completions.create({ model: "m", messages, tools });
     await session.add(answer.choices[0]!.message, { model: answer.model, usage: answer.usage });
-    const all: ChatCompletionMessageParam[] = (await session.context({ format: "openai", limit: 10 })).messages;
+    const kept = await session.context({ format: "openai", limit: 10 });
+    const all: ChatCompletionMessageParam[] = kept.messages, of_box: ChatCompletionMessageParam[] = (await project.box("b").context()).messages;
+    await openai.chat.completions.create({ model: "m", messages: [...of_box, ...all], tools: kept.tools, ...kept.parameters });
     await session.add(all);
     for (const { id, arguments: args } of (await session.context()).open_calls) {
         const text: string = args;
@@ -29,7 +31,8 @@ export async function chat(question: ChatCompletionMessageParam, tools: ChatComp
 export async function responses(input: ResponseInputItem[], tools: ResponseTool[]): Promise<ResponseInputItem[]> {
     const session = project.session("responses", { format: "responses" });
     await session.add(input, { system: "be brief", tools });
-    const answer = await openai.responses.create({ model: "m", input: (await session.context()).messages, tools });
+    const { messages, instructions, tools: kept } = await session.context();
+    const answer = await openai.responses.create({ model: "m", input: messages, instructions, tools: kept });
     await session.add(answer.output, { model: answer.model, usage: answer.usage });
     const all: ResponseInputItem[] = (await session.context()).messages;
     return all;
@@ -39,7 +42,8 @@ export async function messages(given: MessageParam[], system: TextBlockParam[], 
     const session = project.session("messages", { format: "anthropic" });
     await session.add(given, { system, tools });
     const context = await session.context();
-    const answer: Message = await anthropic.messages.create({ model: "m", max_tokens: 9, system, messages: context.messages, tools });
+    const { messages, system: prompt, tools: kept } = context;
+    const answer: Message = await anthropic.messages.create({ model: "m", max_tokens: 9, system: prompt, messages, tools: kept });
     await session.add(answer);
     for (const call of context.open_calls) {
         const input: { n?: number } = call.arguments;

@@ -72,7 +72,7 @@ def test_areas():
 
 
 def test_messages():
-    yield from run_cases("messages.js", 8)
+    yield from run_cases("messages.js", 9)
 
 
 def test_types_of_vendors():

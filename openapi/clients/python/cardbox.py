@@ -26,7 +26,6 @@ import time
 import urllib.parse
 import uuid
 import weakref
-from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 __all__ = ["CardBox", "CardBoxError", "Event", "each_page", "uuid7"]
@@ -40,9 +39,6 @@ _RETRY_AFTER_MAX_S = 60  # with a longer Retry-After, the error is raised at onc
 _RETRIED = {429, 502, 503, 504}
 _READING = re.compile(r"bus:.*|search:find|(card|box|session|ldg|task|usage):(.*:)?(get|batch|list|query|revisions|boxes|cards|"
                       r"context|log|entry|tree|children|leaves|branch_points|labels|path|diff|active)")
-# Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session.
-_DIALECT_OF_TYPE = {**dict.fromkeys(("user", "assistant", "tool", "tool_result", "system", "metadata"), "plain"),
-                    **dict.fromkeys(("message", "thinking_level_change", "model_change", "compaction", "branch_summary"), "pi")}
 
 
 class CardBoxError(Exception):
@@ -594,21 +590,12 @@ class Sessions(_Resource):
         return self._read(query=query)
 
 
-def _identified(entries: Sequence[Json], dialect: Optional[str], key: Optional[str]) -> List[Json]:
-    """Adds ids, so that the entries are the same in each try.
+def _identified(entries: Sequence[Json], key: Optional[str]) -> List[Json]:
+    """Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n.
 
-    With a key of the caller, the id of entry n is KEY:n. Without one, ids and times are added. If the
-    dialect is not known, no time is added.
+    Such entries get no timestamp: the server stores the time of each line beside it.
     """
-    if key is not None:
-        return [entry if "id" in entry else {"id": f"{key}:{n}", **entry} for n, entry in enumerate(entries)]
-    dialects = [_DIALECT_OF_TYPE[entry["type"]] for entry in entries if entry.get("type") in _DIALECT_OF_TYPE]
-    now = time.time()
-    times = {"plain": int(now * 1000),
-             "pi": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")}
-    found = dialect or (dialects[0] if dialects else None)
-    added = {"timestamp": times[found]} if found in times else {}
-    return [entry if "id" in entry else {"id": uuid7(), **added, **entry} for entry in entries]
+    return [entry if "id" in entry else {"id": uuid7() if key is None else f"{key}:{n}", **entry} for n, entry in enumerate(entries)]
 
 
 # --- messages of models' APIs ---
@@ -666,11 +653,16 @@ def _are_open(messages: Sequence[Json], context: Json) -> bool:
     return all(one in calls for message in messages for one in _results(message))
 
 
+def _state_of(context: Json) -> str:
+    return f"{(context['digests'] or [''])[-1]} {context['next']}"  # an answer that says nothing changes only `next`
+
+
 class _Seen(NamedTuple):
     """The context that the caller of a session has read."""
 
     query: Json
-    digest: Optional[str]  # the last digest of the messages; None: messages were added since
+    version: int           # the version that the session has, unless another process has changed it
+    state: Optional[str]   # _state_of() the context; None: messages were added since
 
 
 class Session(_Resource):
@@ -679,7 +671,6 @@ class Session(_Resource):
     def __init__(self, transport: _Transport, *path: str, format: str = "openai"):
         super().__init__(transport, *path)
         self._format = format
-        self._version: Optional[int] = None  # a version that the session had before the last context was read
         self._seen: Optional[_Seen] = None
         self._lock = threading.Lock()
 
@@ -708,13 +699,13 @@ class Session(_Resource):
         """Appends one entry, or up to 1,000 entries: all of them, or none.
 
         `create` is the dialect of the session, `plain` or `pi`. If the session is missing, it is created. An entry
-        without an id gets an id and a time.
+        without an id gets an id. The answers to reads have the time of each entry as `appended_at`.
 
         To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same
         content is `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids
-        KEY:0, KEY:1 and so on, by their index in the list, and no time. The same call after a crash appends nothing.
+        KEY:0, KEY:1 and so on, by their index in the list. The same call after a crash appends nothing.
         """
-        body = _given(entries=_identified([entries] if isinstance(entries, dict) else list(entries), create, key),
+        body = _given(entries=_identified([entries] if isinstance(entries, dict) else list(entries), key),
                       create=create and {"dialect": create}, expected_version=expected_version)
         return self._write("POST", "entries", body=body, headers={"Idempotency-Key": uuid7() if key is None else key})
 
@@ -726,9 +717,10 @@ class Session(_Resource):
         A message is a dict, an object of the packages of OpenAI or Anthropic, or a text: JSON of a message or of a list.
         The session is created if it is missing. Without a `key`, the client makes an Idempotency-Key for this call.
 
-        After `context`, an answer or a result is stored only if the context is still the same, or if the result's call is
-        still open. Otherwise another process was quicker: nothing is stored, `ids` is empty, and the loop goes on from the
-        next `context`. With an `expected_version` of the caller, this is an error instead.
+        After `context`, an answer or a result is stored only if the messages of the context are still the same, or if the
+        result's call is still open. Otherwise another process was quicker: nothing is stored. `add` then returns an empty
+        list of `ids`, and where the loop stands now. The loop goes on from the next `context`. With an `expected_version`
+        of the caller, this is an error instead.
         """
         text = messages if isinstance(messages, str) else _encode(messages).decode()
         how = _given(model=model, usage=usage, system=system, tools=tools, parameters=parameters, parent_id=parent_id, create=create,
@@ -741,25 +733,22 @@ class Session(_Resource):
     def _add(self, text: str, messages: List[Any], how: Json, key: str) -> Json:
         chosen = "expected_version" in how or "parent_id" in how
         seen = self._seen if not chosen and _continues(messages) else None
-        expected = first = self._version if seen else None
+        expected = seen and seen.version
         while True:
             rest = _encode({**how, **_given(expected_version=expected)} if seen else how).decode()
             body = _JsonText(f'{{"messages":{text},{rest[1:]}')
             try:
                 added = self._write("POST", "messages", body=body, headers={"Idempotency-Key": key})
             except CardBoxError as error:
-                current = error.current_version if error.status == 409 else None
-                if seen is None or current is None or current == expected:
+                if seen is None or error.status != 409 or error.current_version in (None, expected):
                     raise
                 now = self._read("context", query=seen.query)
-                if not _are_open(messages, now) and (now["digests"] or [""])[-1] != seen.digest:
-                    self._seen = seen._replace(digest=None)  # until the caller has read the context
-                    return {"ids": [], "version": current, "leaf": now["leaf"], "next": now["next"], "open_calls": now["open_calls"]}
-                expected = current
+                if not _are_open(messages, now) and _state_of(now) != seen.state:
+                    self._seen = seen._replace(state=None)  # until the caller has read the context
+                    return {"ids": [], **{name: now[name] for name in ("version", "leaf", "next", "open_calls")}}
+                expected = now["version"]
                 continue
-            if expected == first:
-                self._version = added["version"]
-            self._seen = seen and seen._replace(digest=None)
+            self._seen = seen and seen._replace(version=added["version"] if expected == seen.version else seen.version, state=None)
             return added
 
     def context(self, *, text: bool = False, **query: Any) -> Json:
@@ -769,15 +758,10 @@ class Session(_Resource):
         messages are the JSON of the list, and arguments of calls are text: so numbers and bytes stay as they are.
         """
         query["format"] = query.get("format") or self._format
-        with self._lock:
-            if self._version is None:
-                self._version = self.get()["version"]  # before the context: an earlier version only costs a request
-            version = self._version
         found = self._transport.send(_Call("GET", (*self._path, "context"), query, parse=_parse_context_text if text else json.loads))
         of_head = query.get("leaf") is None and query.get("branchLeafId") is None
         with self._lock:
-            self._version = version
-            self._seen = _Seen(query, (found["digests"] or [""])[-1]) if of_head else None
+            self._seen = _Seen(query, found["version"], _state_of(found)) if of_head else None
         return found
 
     def entry(self, entry_id: str) -> Json:

@@ -7,16 +7,16 @@
 
 import {
     areOpen, continues, parseContextText,
-    type Added, type ContextQuery, type MessageFormat, type MessageOptions, type SessionContext,
+    type Added, type BoxContext, type ContextQuery, type MessageFormat, type MessageOptions, type SessionContext,
 } from "./messages.js";
 import { CardBoxError, Transport, uuid7, type Call, type ClientOptions, type RequestOptions, type TaskEvent } from "./transport.js";
 import type {
-    AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, ContextFormat, InFormat, NewCard, NewEntry, Query,
+    AbilityInput, AbilityName, AbilityOutput, AddOptions, Answer, Body, ContextFormat, NewCard, NewEntry, Query,
 } from "./types.js";
 
 export { CardBoxError, uuid7, type ClientOptions, type Fault, type RequestOptions, type TaskEvent } from "./transport.js";
 export type {
-    Added, ApiMessage, ContextQuery, LoopState, MessageFormat, MessageOptions, OpenCall, SessionContext,
+    Added, ApiMessage, BoxContext, ContextQuery, LoopState, MessageFormat, MessageOptions, OpenCall, SessionContext,
 } from "./messages.js";
 export type * from "./types.js";
 export type { components, operations, paths } from "./schema.js";
@@ -248,7 +248,7 @@ export class Box extends Resource {
     context<Format extends ContextFormat = "openai">(
         query: Query<"getBoxContext"> & { format?: Format } = {},
         options?: RequestOptions,
-    ): Promise<InFormat<Answer<"getBoxContext">, Format>> {
+    ): Promise<BoxContext<Format>> {
         return this.read(["context"], query, options);
     }
 }
@@ -274,37 +274,30 @@ export interface AppendOptions {
     expected_version?: number;
 }
 
-/** Types of entries that only one dialect has. A label, for example, does not tell the dialect of its session. */
-const DIALECT_OF_TYPE: Partial<Record<NewEntry["type"], "plain" | "pi">> = {
-    user: "plain", assistant: "plain", tool: "plain", tool_result: "plain", system: "plain", metadata: "plain",
-    message: "pi", thinking_level_change: "pi", model_change: "pi", compaction: "pi", branch_summary: "pi",
-};
-
 /**
- * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Without one,
- * ids and times are added. If the dialect is not known, no time is added.
+ * Adds ids, so that the entries are the same in each try. With a key of the caller, the id of entry n is KEY:n. Such entries
+ * get no timestamp: the server stores the time of each line beside it.
  */
-function identified(entries: readonly NewEntry[], dialect: string | undefined, key: string | undefined): NewEntry[] {
-    if (key !== undefined) return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: `${key}:${n}`, ...entry }));
-    const found = dialect ?? entries.map((entry) => DIALECT_OF_TYPE[entry.type]).find((one) => one !== undefined);
-    const now = new Date();
-    const time = found === undefined ? {} : { timestamp: found === "plain" ? now.getTime() : now.toISOString() };
-    return entries.map((entry) => (entry.id !== undefined ? entry : { id: uuid7(), ...time, ...entry }));
+function identified(entries: readonly NewEntry[], key: string | undefined): NewEntry[] {
+    return entries.map((entry, n) => (entry.id !== undefined ? entry : { id: key === undefined ? uuid7() : `${key}:${n}`, ...entry }));
 }
 
 /** The context that the caller of a session has read. */
 interface Seen {
-    format: string;
     query: object;
-    /** The last digest of the messages; undefined: messages were added since. */
-    digest: string | undefined;
+    /** The version that the session has, unless another process has changed it. */
+    version: number;
+    /** The last digest of the messages, and `next`; undefined: messages were added since. */
+    state: string | undefined;
+}
+
+function stateOf(context: any): string {
+    return `${context.digests.at(-1) ?? ""} ${context.next}`; // an answer that says nothing changes only `next`
 }
 
 /** One session: a tree of entries. */
 export class Session<Format extends MessageFormat = "openai"> extends Resource {
     readonly #format: Format;
-    /** A version that the session had before the last context was read. */
-    #version: number | undefined;
     #seen: Seen | undefined;
     #adding: Promise<unknown> = Promise.resolve();
 
@@ -334,16 +327,17 @@ export class Session<Format extends MessageFormat = "openai"> extends Resource {
     }
 
     /**
-     * Appends one entry, or up to 1,000 entries: all of them, or none. An entry without an id gets an id and a time.
+     * Appends one entry, or up to 1,000 entries: all of them, or none. An entry without an id gets an id. The answers to reads
+     * have the time of each entry as `appended_at`.
      *
      * To continue after a crash of the caller, set the ids of the entries: an entry that is stored with the same content is
      * `unchanged`, and other content is a conflict. Or set a `key`: entries without an id then get the ids KEY:0, KEY:1 and so
-     * on, by their index in the list, and no time. The same call after a crash appends nothing.
+     * on, by their index in the list. The same call after a crash appends nothing.
      */
     append(entries: NewEntry | readonly NewEntry[], how: AppendOptions = {}, options?: RequestOptions): Promise<Answer<"appendToSession">> {
         const { create, key, ...more } = how;
         const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry];
-        const json = { entries: identified(list, create, key), ...(create !== undefined && { create: { dialect: create } }), ...more };
+        const json = { entries: identified(list, key), ...(create !== undefined && { create: { dialect: create } }), ...more };
         return this.write(["entries"], { method: "POST", json, headers: { "Idempotency-Key": key ?? uuid7() } }, options);
     }
 
@@ -351,9 +345,10 @@ export class Session<Format extends MessageFormat = "openai"> extends Resource {
      * Adds messages as a model's API returned them, or as it accepts them: one, or up to 1,000; all of them, or none. A text
      * is JSON of a message or of a list. The session is created if it is missing.
      *
-     * After `context`, an answer or a result is stored only if the context is still the same, or if the result's call is still
-     * open. Otherwise another process was quicker: nothing is stored, `ids` is empty, and the loop goes on from the next
-     * `context`. With an `expected_version` of the caller, this is an error instead.
+     * After `context`, an answer or a result is stored only if the messages of the context are still the same, or if the
+     * result's call is still open. Otherwise another process was quicker: nothing is stored. `add` then returns no `ids`, and
+     * where the loop stands now. The loop goes on from the next `context`. With an `expected_version` of the caller, this is
+     * an error instead.
      */
     add(messages: object | readonly object[] | string, how: MessageOptions = {}, options?: RequestOptions): Promise<Added> {
         const text = typeof messages === "string" ? messages : JSON.stringify(messages);
@@ -366,41 +361,36 @@ export class Session<Format extends MessageFormat = "openai"> extends Resource {
         const list = [JSON.parse(text)].flat();
         const chosen = how.expected_version !== undefined || how.parent_id !== undefined;
         const seen = !chosen && continues(list) ? this.#seen : undefined;
-        const first = seen && this.#version;
-        for (let expected = first; ; ) {
+        for (let expected = seen?.version; ; ) {
             const rest = JSON.stringify({ ...how, ...(expected !== undefined && { expected_version: expected }), format });
             const sent = { method: "POST", text: `{"messages":${text},${rest.slice(1)}`, headers: { "Idempotency-Key": key } };
             try {
                 const added = await this.write<Added>(["messages"], sent, options);
-                if (expected === first) this.#version = added.version;
-                this.#seen = seen && { ...seen, digest: undefined };
+                this.#seen = seen && { ...seen, version: expected === seen.version ? added.version : seen.version, state: undefined };
                 return added;
             } catch (error) {
-                const current = error instanceof CardBoxError && error.status === 409 ? error.currentVersion : undefined;
-                if (!seen || current === undefined || current === expected) throw error;
-                const now: any = await this.read(["context"], { ...seen.query, format: seen.format }, options);
-                if (!areOpen(list, now) && (now.digests.at(-1) ?? "") !== seen.digest) {
-                    this.#seen = { ...seen, digest: undefined }; // until the caller has read the context
-                    return { ids: [], version: current, leaf: now.leaf, next: now.next, open_calls: now.open_calls };
+                const wasQuicker = error instanceof CardBoxError && error.status === 409 && (error.currentVersion ?? expected) !== expected;
+                if (!seen || !wasQuicker) throw error;
+                const now: any = await this.read(["context"], seen.query, options);
+                if (!areOpen(list, now) && stateOf(now) !== seen.state) {
+                    this.#seen = { ...seen, state: undefined }; // until the caller has read the context
+                    return { ids: [], version: now.version, leaf: now.leaf, next: now.next, open_calls: now.open_calls };
                 }
-                expected = current;
+                expected = now.version;
             }
         }
     }
 
     /** The messages for a language model on the path to a leaf, by default the head, and where the loop of an agent stands. */
     async context<Chosen extends ContextFormat | MessageFormat = Format, Text extends boolean = false>(
-        { text, format, ...query }: ContextQuery<Chosen, Text> = {},
+        { text, ...query }: ContextQuery<Chosen, Text> = {},
         options?: RequestOptions,
     ): Promise<SessionContext<Chosen, Text>> {
-        const asked = { ...query, format: format ?? this.#format };
-        this.#version ??= (await this.get(options)).version; // before the context: an earlier version only costs a request
-        const version = this.#version;
+        const asked: Record<string, unknown> = { ...query, format: query.format ?? this.#format };
         const parse = text ? parseContextText : undefined;
         const found: any = await this.transport.send({ method: "GET", path: [...this.path, "context"], query: asked, safe: true, parse, options });
-        const ofHead = (query as { leaf?: string }).leaf === undefined && (query as { branchLeafId?: string }).branchLeafId === undefined;
-        this.#version = version;
-        this.#seen = ofHead ? { format: asked.format, query, digest: found.digests.at(-1) ?? "" } : undefined;
+        const ofHead = asked["leaf"] === undefined && asked["branchLeafId"] === undefined;
+        this.#seen = ofHead ? { query: asked, version: found.version, state: stateOf(found) } : undefined;
         return found;
     }
 

@@ -50,6 +50,13 @@ export type SessionContext<Format, Text = false> = Format extends MessageFormat
     ? Omit<AnyContext, keyof Messages<Format, Text>> & Messages<Format, Text>
     : InFormat<AnyContext, Format> & LoopState;
 
+type AnyBoxContext = Answer<"getBoxContext">;
+
+/** The context of boxes in a format. */
+export type BoxContext<Format> = Format extends MessageFormat
+    ? Omit<InFormat<AnyBoxContext, Format>, "messages"> & { messages: ApiMessage[] }
+    : InFormat<AnyBoxContext, Format>;
+
 /** The parameters of a session's context. */
 export type ContextQuery<Format, Text> = Omit<Query<"getSessionContext">, "format"> & {
     /** Default: the format of the session. */
@@ -90,9 +97,11 @@ export interface MessageOptions {
     restore?: boolean;
 }
 
-/** The answer to an addition. Without `ids`, nothing was stored, because another process was quicker. */
+/** The answer to an addition. If `ids` is empty, nothing was stored, because another process was quicker. */
 export interface Added extends LoopState<any> {
+    /** The ids of the new entries. */
     ids: string[];
+    /** The version of the session: after this addition, or as the other process has left it. */
     version: number;
     leaf: string;
     parent_moved?: boolean;
