@@ -22,6 +22,7 @@ import client_test  # noqa: E402
 from cardbox_test import WAIT_S  # noqa: E402
 
 README_BYTES_MAX = 10000
+LOOP_LINES_MAX = 20
 
 
 def read_guides():
@@ -182,6 +183,7 @@ def test_examples():
         assert sum(1 for case in cases if case[0] == path) >= least, f"{path} has fewer than {least} examples"
     loops = [text for _, _, function, text in cases if function is run_loop]
     assert len(set(re.findall(r'session\("[^"]*"\)', "".join(loops)))) == len(loops), "two loops share a session"
+    assert all(len(text.splitlines()) <= LOOP_LINES_MAX for text in loops), "a loop is too long for the README"
     for path, title, function, text in cases:
         yield f"{path}: {title}", lambda function=function, text=text: function(dev, text)
     yield "stop", dev.stop

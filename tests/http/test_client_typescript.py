@@ -76,8 +76,8 @@ def test_messages():
 
 
 def test_types_of_vendors():
-    """Messages of the official packages go in and come out without a cast."""
-    client_test.compile_programs(os.path.join(FILES, "vendors.ts"))
+    """Messages of the official packages go in and come out without a cast, also in the guide's loops."""
+    client_test.compile_programs(*(os.path.join(FILES, name) for name in ("vendors.ts", "loops.ts")), *client_test.loops_of_guide())
 
 
 def test_killed_server_in_the_middle_of_turns():

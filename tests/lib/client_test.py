@@ -74,8 +74,24 @@ def package():
     return folder
 
 
-def compile_programs(*sources):
-    """The folder of these compiled programs. The compiler is strict."""
+def programs_of_guide(path, language):
+    """The programs in a guide."""
+    with open(os.path.join(cardbox_test.ROOT, path), encoding="utf-8") as text:
+        return re.findall(rf"```{language}\n(.*?)```", text.read(), re.S)
+
+
+def loops_of_guide(replaced=("", "")):
+    """The files of the guide's loops for other APIs than chat completions: anthropic.ts and responses.ts."""
+    folder, paths = cardbox_test.temp_dir(), []
+    for name, program in zip(("anthropic", "responses"), programs_of_guide("openapi/README.md", "ts"), strict=True):
+        paths.append(os.path.join(folder, f"{name}.ts"))
+        with open(paths[-1], "w", encoding="utf-8") as text:
+            text.write(program.replace(*replaced))
+    return paths
+
+
+def compile_programs(*sources, checks=True):
+    """The folder of these compiled programs. The compiler is strict. `checks`: it checks the types."""
     folder = os.path.join(package(), f"programs-{len(os.listdir(package()))}")
     os.makedirs(folder)
     for source in sources:
@@ -85,7 +101,7 @@ def compile_programs(*sources):
     for name, value in (("tsconfig.json", settings), ("package.json", {"type": "module"})):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as text:
             json.dump(value, text)
-    done = compile_project(folder)
+    done = compile_project(folder, *([] if checks else ["--noCheck"]))
     assert done.returncode == 0, done.stdout
     return folder
 
@@ -263,10 +279,10 @@ class Loop:
         assert answer.status == 200, answer
 
     def count(self):
-        """The number of the session's entries."""
+        """The number of the session's messages."""
         with cardbox_test.Client(self.port) as client:
-            answer = client.request("GET", cardbox_test.session_url(self.session, project=self.project))
-        return answer.json()["entries"] if answer.status == 200 else 0
+            answer = client.request("GET", cardbox_test.session_url(self.session, "export", project=self.project))
+        return sum(json.loads(line)["type"] == "message" for line in answer.body.splitlines()) if answer.status == 200 else 0
 
 
 def check_new_turn(loop):
