@@ -1,9 +1,12 @@
 """Helpers of the tests of both clients: a proxy that loses answers, a server that is killed, a model for agent loops."""
 
 import contextlib
+import fcntl
+import hashlib
 import http.server
 import json
 import os
+import pathlib
 import re
 import shutil
 import socket
@@ -49,13 +52,36 @@ def compile_project(folder, *options):
 
 
 def generate_types():
-    """Makes src/schema.ts, as `npm install` does in the folder of the client. Two tests may call it at the same time."""
+    """Makes src/schema.ts, as `npm install` does in the folder of the client."""
     words = manifest()["scripts"]["generate"].split()
     assert words[0] == "openapi-typescript" and words[-1] == "src/schema.ts", words
-    made = os.path.join(TYPESCRIPT_CLIENT, "src", f".schema-{os.getpid()}.ts")
-    done = run_node(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), *words[1:-1], made, cwd=TYPESCRIPT_CLIENT)
+    done = run_node(os.path.join(modules(), "openapi-typescript", "bin", "cli.js"), *words[1:], cwd=TYPESCRIPT_CLIENT)
     assert done.returncode == 0, done.stdout + done.stderr
-    os.replace(made, os.path.join(TYPESCRIPT_CLIENT, "src", "schema.ts"))
+
+
+def source_digest():
+    """A digest of the files from which the client is compiled."""
+    digest, client = hashlib.sha256(), pathlib.Path(TYPESCRIPT_CLIENT)
+    for path in [client / "package.json", client / "tsconfig.json", client / ".." / ".." / "cardbox.json", *sorted(client.glob("src/*.ts"))]:
+        digest.update(b"" if path.name == "schema.ts" else path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@once
+def compiled():
+    """The folder of the compiled client, below build/. It is compiled again only if a source has changed."""
+    folder = os.path.join(TOOLS, "compiled")
+    stamp = os.path.join(folder, source_digest())
+    modules()
+    with open(os.path.join(TOOLS, ".compiling"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may call it at the same time
+        if not os.path.exists(stamp):
+            shutil.rmtree(folder, ignore_errors=True)
+            generate_types()
+            done = compile_project(TYPESCRIPT_CLIENT, "--outDir", folder)
+            assert done.returncode == 0, done.stdout
+            pathlib.Path(stamp).touch()
+    return folder
 
 
 @once
@@ -65,9 +91,7 @@ def package():
     found = os.path.join(folder, "node_modules", "cardbox")
     os.makedirs(found)
     shutil.copy(os.path.join(TYPESCRIPT_CLIENT, "package.json"), found)
-    generate_types()
-    done = compile_project(TYPESCRIPT_CLIENT, "--outDir", os.path.join(found, "dist"))
-    assert done.returncode == 0, done.stdout
+    shutil.copytree(compiled(), os.path.join(found, "dist"))
     for name in os.listdir(modules()):
         if not name.startswith("."):
             os.symlink(os.path.join(modules(), name), os.path.join(folder, "node_modules", name))
