@@ -24,6 +24,7 @@ TOOLS = os.path.join(cardbox_test.ROOT, "build", "clients")
 NODE_TYPES = "@types/node@20.19.8"
 VENDORS = ["openai@6.30.1", "@anthropic-ai/sdk@1.14.0"]
 QUESTION = "What time is it?"
+TOOLS_OF_LOOPS = [{"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}]
 
 
 @once
@@ -295,10 +296,11 @@ class Loop:
         return process.returncode, output, errors
 
     def add(self, *messages, key=None):
-        """Adds messages to the session with the bytes that the clients send, as a process that died did."""
+        """Adds messages to the session with the bytes that the clients send, as a process that died did. With a key: and tools."""
+        body = {"format": "openai", "messages": messages, **({} if key is None else {"tools": TOOLS_OF_LOOPS})}
         with cardbox_test.Client(self.port) as client:
             answer = client.request("POST", cardbox_test.session_url(self.session, "messages", project=self.project),
-                                    json.dumps({"format": "openai", "messages": messages}, separators=(",", ":")),
+                                    json.dumps(body, separators=(",", ":")),
                                     {"Content-Type": "application/json", **({} if key is None else {"Idempotency-Key": key})})
         assert answer.status == 200, answer
 
