@@ -221,7 +221,23 @@ def test_thinking_in_bytes():
         out, made = raw_context(f"blocks-{at}", "format=anthropic&thinking=none")
         wanted = '[{"role":"user","content":"q"}' + (f',{{"content": {sent},"role":"assistant"}}]' if sent else "]")
         assert out == wanted, (given, out)
-        assert [one["repair"] for one in made["report"]["repairs"]] == ([] if sent else ["empty_message"])
+        wanted = [[], ["dropped_block"] * 2, ["empty_message"]][at]  # a repair removes thinking at the end of an answer
+        assert [one["repair"] for one in made["report"]["repairs"]] == wanted, (given, made["report"])
+
+
+def test_thinking_beside_repairs():
+    """What a repair removes or adds stays so, also right beside thinking and unknown blocks."""
+    blank, thought, dream = {"type": "text", "text": " "}, {"type": "thinking", "thinking": "t", "signature": "S"}, {"type": "dream"}
+    text = {"type": "text", "text": "a"}
+    for i, content in enumerate(([text, blank, dream], [dream, blank, thought, text], [thought, blank, text, thought], [blank, text, dream, blank])):
+        add(f"repaired-{i}", "anthropic", [user(), {"role": "assistant", "content": content}, user()])
+        made = context(f"repaired-{i}", "format=anthropic&thinking=none&members=known")
+        assert made["messages"][1]["content"] == [text], (content, made["messages"][1])
+    add("repaired-answer", "openai", [user(), {"role": "assistant", "reasoning": "R", "tool_calls": [], "content": None}])
+    for query in ("", "thinking=none", "members=known"):
+        made = context("repaired-answer", query)
+        assert made["messages"][1]["content"] == "" and "tool_calls" not in made["messages"][1], (query, made)
+        assert {one["repair"] for one in made["report"]["repairs"]} == {"no_calls", "no_content"}, made["report"]
 
 
 def test_thinking_of_pi():

@@ -11,7 +11,8 @@ typedef struct omission {
     context *ctx;
     context_message *message; /* the message that is being read */
     bool known_members;
-    bool drops_thinking; /* true: the message loses its thinking */
+    bool drops_thinking;   /* true: the message loses its thinking */
+    context_edit *removed; /* edits of the original that have removed members and blocks */
 } omission;
 
 static void note(omission *o, slice what)
@@ -25,11 +26,35 @@ static void note(omission *o, slice what)
 static const char THINKING_MEMBERS[] =
     "reasoning_content reasoning reasoning_text reasoning_details thinking thinking_blocks";
 
-static bool is_empty_list_of_calls(const omission *o, slice key, scan_value value)
+/* Moves the edits that remove something from the original to o->removed. omit_list and omit_object
+ * remove the same members and blocks again, together with what is omitted: edits may not overlap.
+ */
+static void take_removals(omission *o)
 {
-    return o->ctx->is_repaired && o->ctx->format == CARDBOX_FORMAT_OPENAI &&
-           scan_string_is(key, SLICE("tool_calls")) && value.kind == SCAN_ARRAY &&
-           scan_count(value) == 0;
+    context_edit **link = &o->message->original->edits;
+
+    o->removed = NULL;
+    while (*link != NULL) {
+        context_edit *edit = *link;
+
+        if (edit->new.len > 0 || edit->old.len == 0) {
+            link = &edit->next;
+            continue;
+        }
+        *link = edit->next;
+        edit->next = o->removed;
+        o->removed = edit;
+    }
+}
+
+/* Returns true if a repair has removed the member or the block that begins at `at`. */
+static bool was_removed(const omission *o, const char *at)
+{
+    const context_edit *edit = o->removed;
+
+    while (edit != NULL && (at < edit->old.ptr || at >= edit->old.ptr + edit->old.len))
+        edit = edit->next;
+    return edit != NULL;
 }
 
 static bool is_thinking_block(const omission *o, slice type)
@@ -50,15 +75,16 @@ static void omit_list(omission *o, scan_value list, documented_place place)
 
     while (scan_element(&walk, &element)) {
         slice type = scan_string_inside(scan_find(element, "type"));
+        bool is_gone = was_removed(o, element.text.ptr);
         bool is_thinking = place == DOCUMENTED_BLOCK && is_thinking_block(o, type);
         bool is_unknown = place == DOCUMENTED_BLOCK && o->known_members && type.len > 0 &&
                           documented_members(o->ctx->format, place, type) == NULL;
 
-        if (is_thinking || is_unknown)
+        if (!is_gone && (is_thinking || is_unknown))
             note(o, is_thinking ? SLICE("thinking") : type);
-        else if (o->known_members && element.kind == SCAN_OBJECT)
+        else if (!is_gone && o->known_members && element.kind == SCAN_OBJECT)
             omit_object(o, element, place, type.len > 0 ? type : SLICE("function"));
-        context_removal_next(&removal, element.text, is_thinking || is_unknown);
+        context_removal_next(&removal, element.text, is_gone || is_thinking || is_unknown);
     }
     context_removal_end(&removal);
 }
@@ -99,13 +125,13 @@ static void omit_object(omission *o, scan_value object, documented_place place, 
         bool is_thinking = is_message && o->drops_thinking &&
                            o->ctx->format == CARDBOX_FORMAT_OPENAI &&
                            documented_has(THINKING_MEMBERS, key);
-        bool is_empty = is_message && is_empty_list_of_calls(o, key, value);
+        bool is_gone = was_removed(o, key.ptr);
 
-        if ((is_unknown || is_thinking) && !api_says_nothing(value))
+        if (!is_gone && (is_unknown || is_thinking) && !api_says_nothing(value))
             note(o, scan_inside(key));
-        else if (!is_unknown && !is_thinking)
+        else if (!is_gone && !is_unknown && !is_thinking)
             omit_inside(o, key, value);
-        context_removal_next(&removal, member, is_unknown || is_thinking || is_empty);
+        context_removal_next(&removal, member, is_gone || is_unknown || is_thinking);
     }
     context_removal_end(&removal);
 }
@@ -171,23 +197,17 @@ static bool omits_message(omission *o, slice name)
     return is_unknown || (o->drops_thinking && o->message->is_reasoning);
 }
 
-/* An answer without calls has only one edit: the removal of an empty list of calls. omit_object
- * makes this edit once more, since edits may not overlap. */
 static void omit_from_original(omission *o)
 {
     context_original *original = o->message->original;
     const scan_value object = scan_whole(original->text);
     slice name = name_of(object, o->ctx->format);
-    const context_part *part = o->message->parts;
 
     o->message->is_left_out = omits_message(o, name);
     if (o->message->is_left_out || original->is_trimmed)
         return;
     original->is_trimmed = true;
-    while (part != NULL && part->kind != CONTEXT_CALL)
-        part = part->next;
-    if (part == NULL && o->message->role == CONTEXT_ASSISTANT)
-        original->edits = NULL;
+    take_removals(o);
     omit_object(o, object, DOCUMENTED_MESSAGE, name);
 }
 
