@@ -46,6 +46,7 @@ VALUES = {
                                  "1970-01-01 00:00:00+00"],
     "date": ["-infinity", "infinity", "4714-11-24 BC", "5874897-12-31", "1970-01-01"],
     "boolean": ["true", "false"],
+    "numeric": ["NaN", "-Infinity", "Infinity", "-1.5", "0", "1e300"],
     "bytea": ["\\x", "\\x00", "\\xff0a00", "\\x" + "7b" * 20_000],
     "ARRAY": ["{}", "{NULL}", "{x}", "{{a},{b}}"],
 }

@@ -22,8 +22,9 @@ BATCH = 100
 SMALL = 2 * BATCH
 LINES = 1000    # CARDBOX_ENTRIES_PER_APPEND_MAX
 # What a statement may touch for a row that it is about, and besides: for a call that is failed a card and a message are
-# written, with all their indexes; a connection reads catalogs once, and may read a table of some pages as it stands.
-PAGES, PAGES_BESIDE = 100, 1000
+# written, with all their indexes; a connection reads catalogs once, some hundred pages for each function that the statement
+# calls, and may read a table of some pages as it stands.
+PAGES, PAGES_BESIDE = 100, 1500
 ROWS, ROWS_BESIDE = 30, 8000
 
 # {t} the project, {n} rows of each great thing in it, {few} of a session each of whose entries costs a statement of its own.
