@@ -21,7 +21,8 @@ WITH RECURSIVE leaf AS (
             SELECT s.head_line AS line, s.head_entry_id AS entry_id, s.head_depth AS depth
              WHERE $3::text = '' AND s.head_line IS NOT NULL
             UNION ALL
-            SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e ON true
+            SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x
+             WHERE $3::text <> '') AS e ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS (
     SELECT e.line, e.entry_id, e.branch, e.depth, e.type, e.role, e.size, e.target, e.content, w.unread, w.root,
