@@ -93,19 +93,6 @@ static void add_block(api_reading *r, context_message *message, scan_value block
     api_add_members(r, message, block, BLOCK_NAMES);
 }
 
-static void add_content(api_reading *r, context_message *message, scan_value content)
-{
-    scan_walk walk = scan_enter(content);
-    scan_value block;
-
-    if (content.kind != SCAN_ARRAY) {
-        api_add_text(r, message, content, (slice){"", 0});
-        return;
-    }
-    while (scan_element(&walk, &block))
-        add_block(r, message, block);
-}
-
 static void add_result(api_reading *r, scan_value block)
 {
     context_message *message = api_add_section(r, CONTEXT_RESULT);
@@ -117,7 +104,7 @@ static void add_result(api_reading *r, scan_value block)
     message->block = block.text;
     message->is_error = found[B_IS_ERROR].kind == SCAN_TRUE;
     context_set_call(r->ctx, message, found[B_RESULT_OF], (scan_value){SCAN_NONE, {NULL, 0}});
-    add_content(r, message, found[B_CONTENT]);
+    api_add_content(r, message, found[B_CONTENT], add_block);
     api_add_members(r, message, block, BLOCK_NAMES);
 }
 
@@ -187,7 +174,7 @@ void api_add_anthropic(api_reading *r)
     bool is_assistant = session_string_is(found[0], "assistant");
     message = api_add_section(r, is_assistant ? CONTEXT_ASSISTANT : CONTEXT_USER);
     if (is_assistant)
-        add_content(r, message, found[1]);
+        api_add_content(r, message, found[1], add_block);
     else
         api_add_other(r, message, SLICE("role"), (slice){"", 0});
 }

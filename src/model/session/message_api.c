@@ -41,6 +41,20 @@ void api_add_unknown(api_reading *r, context_message *message, scan_value block)
     api_add_other(r, message, type.len > 0 ? type : SLICE("block"), block.text);
 }
 
+void api_add_content(api_reading *r, context_message *message, scan_value content,
+                     api_add_block add_block)
+{
+    scan_walk walk = scan_enter(content);
+    scan_value block;
+
+    if (content.kind != SCAN_ARRAY) {
+        api_add_text(r, message, content, (slice){"", 0});
+        return;
+    }
+    while (scan_element(&walk, &block))
+        add_block(r, message, block);
+}
+
 void api_add_image(api_reading *r, context_message *message, bool can_be_sent, context_part image,
                    scan_value block)
 {

@@ -28,6 +28,13 @@ void api_add_other(api_reading *r, context_message *message, slice what, slice b
  */
 void api_add_unknown(api_reading *r, context_message *message, scan_value block);
 
+/* Adds a block of a content to a message. */
+typedef void (*api_add_block)(api_reading *r, context_message *message, scan_value block);
+
+/* Adds a content: a string, or a list of blocks, each by `add_block`. */
+void api_add_content(api_reading *r, context_message *message, scan_value content,
+                     api_add_block add_block);
+
 /* Adds the image of a block if `can_be_sent`, else an unknown block. */
 void api_add_image(api_reading *r, context_message *message, bool can_be_sent, context_part image,
                    scan_value block);

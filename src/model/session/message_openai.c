@@ -24,6 +24,10 @@ static void add_block(api_reading *r, context_message *message, scan_value block
     scan_value found[4];
     context_part part = {.kind = CONTEXT_IMAGE};
 
+    if (block.kind != SCAN_OBJECT) {
+        api_add_text(r, message, block, block.text);
+        return;
+    }
     session_pick(block, NAMES, found, 4);
     if (session_string_is(found[0], "text") && found[1].kind == SCAN_STRING) {
         api_add_text(r, message, found[1], block.text);
@@ -40,23 +44,6 @@ static void add_block(api_reading *r, context_message *message, scan_value block
         return;
     }
     api_add_members(r, message, block, KNOWN);
-}
-
-static void add_content(api_reading *r, context_message *message, scan_value content)
-{
-    scan_walk walk = scan_enter(content);
-    scan_value block;
-
-    if (content.kind != SCAN_ARRAY) {
-        api_add_text(r, message, content, (slice){"", 0});
-        return;
-    }
-    while (scan_element(&walk, &block)) {
-        if (block.kind == SCAN_OBJECT)
-            add_block(r, message, block);
-        else
-            api_add_text(r, message, block, block.text);
-    }
 }
 
 /* Adds a call: {"id", "function": {"name", "arguments"}}, or {"id", "custom": {"name", "input"}}.
@@ -111,7 +98,7 @@ void api_add_openai(api_reading *r)
         api_add_other(r, message, SLICE("role"), (slice){"", 0});
         return;
     }
-    add_content(r, message, found[M_CONTENT]);
+    api_add_content(r, message, found[M_CONTENT], add_block);
     if (role == API_ASSISTANT) {
         api_add_text(r, message, found[M_REFUSAL], (slice){"", 0});
         add_calls(r, message, found);

@@ -56,19 +56,6 @@ static void add_block(api_reading *r, context_message *message, scan_value block
     api_add_members(r, message, block, KNOWN_INSIDE);
 }
 
-static void add_content(api_reading *r, context_message *message, scan_value content)
-{
-    scan_walk walk = scan_enter(content);
-    scan_value block;
-
-    if (content.kind != SCAN_ARRAY) {
-        api_add_text(r, message, content, (slice){"", 0});
-        return;
-    }
-    while (scan_element(&walk, &block))
-        add_block(r, message, block);
-}
-
 static void add_message(api_reading *r, api_role role, const scan_value *found)
 {
     context_message *message = api_add_section(r, role == API_SYSTEM      ? CONTEXT_SYSTEM
@@ -78,7 +65,7 @@ static void add_message(api_reading *r, api_role role, const scan_value *found)
     if (role == API_NONE)
         api_add_other(r, message, SLICE("role"), (slice){"", 0});
     else
-        add_content(r, message, found[I_CONTENT]);
+        api_add_content(r, message, found[I_CONTENT], add_block);
     api_add_members(r, message, r->added->value, KNOWN);
 }
 
@@ -89,7 +76,7 @@ static void add_result(api_reading *r, const scan_value *found)
     if (message == NULL)
         return;
     context_set_call(r->ctx, message, found[I_CALL_ID], (scan_value){SCAN_NONE, {NULL, 0}});
-    add_content(r, message, found[I_OUTPUT]);
+    api_add_content(r, message, found[I_OUTPUT], add_block);
     api_add_members(r, message, r->added->value, KNOWN);
 }
 

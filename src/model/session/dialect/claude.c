@@ -140,64 +140,32 @@ static bool is_of_answer(const session_entry *entry, slice answer)
     return slice_equal(answer_of(entry), answer);
 }
 
-/* Adds one message with the content of the entries of one answer, from index `at` to `last`,
- * without the members of the answer that a request may not have. */
-static void add_answer(context *ctx, const dialect_path *path, size_t at, size_t last, slice answer)
+/* Adds one message with the content of the entries of one answer, from index `at` to `last`, which
+ * is later. */
+static void merge_answer(context *ctx, const dialect_path *path, size_t at, size_t last,
+                         slice answer)
 {
-    const session_entry *first = path->entries[at];
+    session_entry merged = *path->entries[at];
     buf text = BUF_INIT(SIZE_MAX / 4);
-    context_api_message added = {.id = first->id,
-                                 .source = first->text,
-                                 .time = first->timestamp,
-                                 .format = CARDBOX_FORMAT_ANTHROPIC};
 
-    buf_text(&text, "{\"role\":\"assistant\",\"content\":");
-    if (at == last) {
-        buf_slice(&text, scan_find(first->body, "content").text);
-    } else {
-        buf_char(&text, '[');
-        for (size_t i = at; i <= last; i++) {
-            if (is_of_answer(path->entries[i], answer))
-                put_blocks(&text, scan_find(path->entries[i]->body, "content"));
-        }
-        buf_char(&text, ']');
+    buf_text(&text, "{\"role\":\"assistant\",\"content\":[");
+    for (size_t i = at; i <= last; i++) {
+        if (is_of_answer(path->entries[i], answer))
+            put_blocks(&text, scan_find(path->entries[i]->body, "content"));
     }
-    buf_char(&text, '}');
-    if (at < last && !context_count_added(ctx, text.len)) {
+    buf_text(&text, "]}");
+    if (!context_count_added(ctx, text.len)) {
         buf_free(&text);
         return;
     }
-    added.value = scan_whole(arena_keep(ctx->memory, &text));
-    if (added.value.kind != SCAN_OBJECT)
+    merged.body = scan_whole(arena_keep(ctx->memory, &text));
+    if (merged.body.kind != SCAN_OBJECT)
         return;
-    context_add_api(ctx, &added);
+    dialect_add_api(ctx, &merged);
     for (size_t i = at + 1; i <= last; i++) {
         if (is_of_answer(path->entries[i], answer))
             context_add_source(ctx, ctx->list.last, path->entries[i]->id, path->entries[i]->text);
     }
-}
-
-/* Adds a user's message. A request may have only its role and its content. */
-static void add_user(context *ctx, const session_entry *entry)
-{
-    scan_walk walk = scan_enter(entry->body);
-    session_entry stripped = *entry;
-    scan_value value;
-    slice key;
-    buf text = BUF_INIT(SIZE_MAX / 4);
-    bool is_known = true;
-
-    while (is_known && scan_member(&walk, &key, &value))
-        is_known = scan_string_is(key, SLICE("role")) || scan_string_is(key, SLICE("content"));
-    if (!is_known) {
-        buf_char(&text, '{');
-        buf_member(&text, "role", scan_find(entry->body, "role").text);
-        buf_member(&text, "content", scan_find(entry->body, "content").text);
-        buf_char(&text, '}');
-        stripped.body = scan_whole(arena_keep(ctx->memory, &text));
-    }
-    if (!ctx->memory->failed)
-        dialect_add_api(ctx, &stripped);
 }
 
 /* Returns the index of the last line of the answer that begins at `at`. Only results, entries that
@@ -221,17 +189,20 @@ static size_t message(context *ctx, const dialect_path *path, size_t at)
     const session_entry *entry = path->entries[at];
 
     if (entry->role != SESSION_ROLE_ASSISTANT) {
-        add_user(ctx, entry);
+        dialect_add_api(ctx, entry);
         return at + 1;
     }
     if (entry->is_beside) /* the entry belongs to an answer that is not on the path */
         return at + 1;
     slice answer = answer_of(entry);
     size_t last = end_of_answer(path, at, answer);
-    add_answer(ctx, path, at, last, answer);
+    if (at == last)
+        dialect_add_api(ctx, entry);
+    else
+        merge_answer(ctx, path, at, last, answer);
     for (size_t i = at + 1; i < last && !ctx->memory->failed; i++) {
         if (path->entries[i]->in_context && path->entries[i]->role == SESSION_ROLE_TOOL_RESULT)
-            add_user(ctx, path->entries[i]);
+            dialect_add_api(ctx, path->entries[i]);
     }
     return last + 1;
 }
