@@ -135,7 +135,8 @@ cardbox_tool_result_content(char **out, const char *status, const char *after_ex
 
 /**
  * Makes a MessageContent: a message as the API of a model returned it. Contexts of boxes return it
- * byte for byte in its own format, and converted in the other formats.
+ * byte for byte in its own format, unless a repair must change it, and converted in the other
+ * formats.
  *
  * @param out      receives new text, which the caller frees with cardbox_free
  * @param format   "openai" (chat completions), "responses" or "anthropic"

@@ -465,11 +465,11 @@ typedef struct cardbox_session_add_options {
 
 /**
  * Appends messages as a model's API returned them, or as it accepts them in a request: all or none.
- * A context in the same format returns them byte for byte. Each message becomes an entry of type
- * "message" with a new id. With options->key, the ids derive from the key and from the position of
- * the message. The head moves to the last entry. If the session does not exist, it is created in
- * the dialect plain. The answer is read by a second statement, so it may include entries that
- * another program appended meanwhile.
+ * A context in the same format returns them byte for byte, unless a repair must change them. Each
+ * message becomes an entry of type "message" with a new id. With options->key, the ids derive from
+ * the key and from the position of the message. The head moves to the last entry. If the session
+ * does not exist, it is created in the dialect plain. The answer is read by a second statement, so
+ * it may include entries that another program appended meanwhile.
  *
  * @param answer      receives JSON, to be freed with cardbox_free: {"ids", "version", "leaf",
  * "next", "open_calls"}, and "parent_moved" (true) if results do not follow options->parent_id. If

@@ -66,6 +66,9 @@ def test_an_entry_in_the_panel():
 
 
 def press_more(browser):
+    """When rows have come, the page scrolls in each of four frames, see seen.js: a click before the last is undone."""
+    browser.run("window.framesLeft = 5; (function step() { if (--window.framesLeft > 0) requestAnimationFrame(step); })()")
+    browser.wait("return window.framesLeft === 0")
     browser.run("window.scrollTo(0, 0); document.querySelector('main .wide').click()")
 
 
