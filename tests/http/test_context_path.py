@@ -117,7 +117,7 @@ def test_lines_before_do_not_count():
     assert [one["id"] for one in got["messages"]] == ["f", "kept", "after"]
     assert got["path_length"] == 9
     refused = context("long", "kept", status=413)["detail"]
-    assert "33554432 bytes" in refused["error_message"] and "nearer to the root" in refused["hint"], refused
+    assert "33554432 bytes" in refused["error_message"] and "with limit or token_budget" in refused["hint"], refused
 
 
 def test_a_compaction_that_the_database_cannot_read():

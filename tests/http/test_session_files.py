@@ -194,7 +194,7 @@ def test_context_of_long_lines():
                                   for before, name in zip("abc", "bcd"))]
     bring("heavy", json_lines(HEADER, *long))
     refused = server().get(url("heavy", "context")).json()["detail"]
-    assert refused["error_code"] == "too_large" and "nearer to the root" in refused["hint"], refused
+    assert refused["error_code"] == "too_large" and "with limit or token_budget" in refused["hint"], refused
     assert "33554432 bytes" in refused["error_message"], refused
     up = server().get(url("heavy", "context") + "?leaf=c")
     assert up.status == 200 and len(up.json()["messages"]) == 3, up

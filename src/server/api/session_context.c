@@ -33,11 +33,12 @@ static void session_context_response(request *r, const batch_rows *found)
     if (status == CARDBOX_OK && more)
         run_statement(r);
     else
-        context_view_answer(r, status, &err,
-                            ((session_context_request *)r->plan)->messages_only
-                                ? "use `cardbox session export --format`, or read the context "
-                                  "with limit"
-                                : "add a compaction, or ask for an entry nearer to the root");
+        context_view_answer(
+            r, status, &err,
+            ((session_context_request *)r->plan)->messages_only
+                ? "use `cardbox session export --format`, or read the context "
+                  "with limit"
+                : "read the newest messages with limit or token_budget, or add a compaction");
 }
 
 static void run_statement(request *r)

@@ -390,8 +390,8 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
         int row = path[out->count].row;
 
         if (rows_null(rows, row, LINE_TEXT) && !is_never_in_context(line_kind(rows, row)))
-            return path_too_large(out->entry_id, read->bytes_max, "an entry nearer to the root",
-                                  err);
+            return path_too_large(out->entry_id, read->bytes_max,
+                                  "the newest messages with a limit", err);
         out->path[out->count] = &entries[out->count];
         status = read_entry(&entries[out->count], rows, row, read, memory, err);
         entries[out->count].is_beside = is_beside(rows, &path[out->count]);
